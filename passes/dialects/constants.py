@@ -1,0 +1,112 @@
+"""Constants: numpy arrays to and from MLIR dense attributes, for every element type, quantized ones included.
+
+The bindings read i2, i4, bf16 and f8 attributes as useless object arrays and wrap out-of-range integers silently;
+`to_numpy` and `dense` do not. bf16 and f8 arrays have the dtypes of `ml_dtypes`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+from torch_mlir import ir
+
+from shlo_quant.passes.dialects.quant import integer_range, uniform_type
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def dense(array: Any, element_type: ir.Type | None = None) -> ir.DenseElementsAttr:
+    """A dense attribute with the array's shape; the element type defaults to the array's own (uint8 gives ui8).
+
+    Args:
+      array: any shape; integers for integer element types (one per element, also for i2 and i4).
+      element_type: signless, signed or unsigned integer, or float.
+    Raises: ValueError if an integer does not fit the element type.
+    """
+    values = np.asarray(array, order="C")
+    if element_type is None:
+        return ir.DenseElementsAttr.get(values)
+    if isinstance(element_type, ir.IntegerType) and element_type.width > 1:
+        return _dense_integers(values, element_type)
+    if isinstance(element_type, ir.IntegerType):
+        return ir.DenseElementsAttr.get(values.astype(np.bool_))
+    dtype = _float_dtype(element_type)
+    values = values.astype(dtype)
+    if dtype.kind != "f" or dtype.itemsize < 2 or isinstance(element_type, ir.BF16Type):
+        bits = np.uint16 if dtype.itemsize == 2 else np.uint8
+        return ir.DenseElementsAttr.get(values.view(bits), type=element_type)
+    return ir.DenseElementsAttr.get(values)
+
+
+def _dense_integers(values: Array, element_type: ir.IntegerType) -> ir.DenseElementsAttr:
+    bits, unsigned = element_type.width, element_type.is_unsigned
+    lowest, highest = integer_range(bits, not unsigned)
+    if values.size and not (lowest <= values.min() and values.max() <= highest):
+        raise ValueError(f"integers from {values.min()} to {values.max()} do not fit {element_type}")
+    container = np.dtype(f"{'u' if unsigned else ''}int{max(bits, 8)}")
+    return ir.DenseElementsAttr.get(values.astype(container), type=element_type)
+
+
+def to_numpy(attribute: ir.Attribute) -> Array:
+    """The elements of a dense attribute; read-only, and without a copy where the bindings have the buffer.
+
+    Signless integers come as signed, i2 and i4 as int8. Raises: TypeError for element types numpy cannot hold.
+    """
+    attribute = ir.DenseElementsAttr(attribute)
+    element_type = attribute.type.element_type
+    if isinstance(element_type, ir.IntegerType):
+        if element_type.width in (1, 8, 16, 32, 64):
+            return np.asarray(attribute)
+        return _decode(attribute, np.dtype(np.uint8 if element_type.is_unsigned else np.int8))
+    if isinstance(element_type, (ir.F16Type, ir.F32Type, ir.F64Type)):
+        return np.asarray(attribute)
+    return _decode(attribute, _float_dtype(element_type))
+
+
+def _decode(attribute: ir.DenseElementsAttr, dtype: np.dtype[Any]) -> Array:
+    """Elements by way of the printed form, which is hexadecimal from 101 elements on."""
+    text, shape = str(attribute), attribute.type.shape
+    if hexadecimal := re.match(r'dense<"0x([0-9A-F]*)">', text):
+        return np.frombuffer(bytes.fromhex(hexadecimal.group(1)), dtype).reshape(shape)
+    body = text[text.index("<") + 1 : text.rindex("> : ")]
+    if not body:
+        return np.zeros(shape, dtype)
+    if "0x" in body:  # NaN and infinities print as bit patterns
+        raise TypeError(f"non-finite small constants of {attribute.type} cannot be read")
+    values = np.array(json.loads(body)).astype(dtype)
+    return np.full(shape, values, dtype) if attribute.is_splat else values.reshape(shape)
+
+
+def _float_dtype(element_type: ir.Type) -> np.dtype[Any]:
+    if isinstance(element_type, ir.F16Type):
+        return np.dtype(np.float16)
+    if isinstance(element_type, ir.F32Type):
+        return np.dtype(np.float32)
+    if isinstance(element_type, ir.F64Type):
+        return np.dtype(np.float64)
+    import ml_dtypes  # only programs with such types need it
+
+    name = {"BF16Type": "bfloat16"}.get(type(element_type).__name__, f"float8_{str(element_type)[2:].lower()}")
+    if not hasattr(ml_dtypes, name):
+        raise TypeError(f"constants of element type {element_type} cannot be read")
+    return np.dtype(getattr(ml_dtypes, name))
+
+
+def stored_constant(value: ir.Value) -> Array | None:
+    """The stored integers (quantized types) or elements of a `stablehlo.constant`; None if it is none.
+
+    Stored integers come with their true sign: uint8 for `u8` and `ui8` types.
+    """
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.operation.name != "stablehlo.constant":
+        return None
+    array = to_numpy(owner.operation.attributes["value"])
+    uniform = uniform_type(value)
+    if uniform is not None and not uniform.is_signed and array.dtype.kind == "i":
+        array = array.view(f"u{array.dtype.name}") if uniform.storage_type.width >= 8 else array & (
+            (1 << uniform.storage_type.width) - 1
+        )
+    return array

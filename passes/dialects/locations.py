@@ -1,0 +1,42 @@
+"""Source locations as people read them: `model.py:12 (layer1.0.conv)`."""
+
+from __future__ import annotations
+
+from torch_mlir import ir
+
+from shlo_quant.passes.errors import Finding
+
+
+def describe(location: ir.Location) -> str:
+    """One line: file and line, and the module path in parentheses; whatever of the two is known."""
+    names, files = _parts(location)
+    if files and names:
+        return f"{files[0]} ({names[0]})"
+    return files[0] if files else names[0] if names else "unknown location"
+
+
+def module_path(location: ir.Location) -> str:
+    """The PyTorch module path that a location carries, or ""."""
+    names, _ = _parts(location)
+    return names[0] if names else ""
+
+
+def finding(op: ir.Operation, reason: str, remedy: str = "") -> Finding:
+    """A `Finding` about `op`, with its location."""
+    return Finding(describe(op.location), op.name, reason, remedy)
+
+
+def _parts(location: ir.Location) -> tuple[list[str], list[str]]:
+    """Names and file positions of a location, the innermost first."""
+    if location.is_a_name():
+        names, files = _parts(location.child_loc)
+        return [location.name_str, *names], files
+    if location.is_a_file():
+        column = f":{location.start_col}" if location.start_col else ""
+        return [], [f"{location.filename}:{location.start_line}{column}"]
+    if location.is_a_callsite():
+        return _parts(location.callee)
+    if location.is_a_fused():
+        inner = [_parts(child) for child in location.locations]
+        return [n for names, _ in inner for n in names], [f for _, files in inner for f in files]
+    return [], []

@@ -1,0 +1,189 @@
+"""Builders for StableHLO ops, typed, one function an op; each inserts at the current insertion point.
+
+The wheel has no op classes for StableHLO. Functions return the op's value, or the op where a caller has to fill its
+regions. Attributes are the spec's, under the spec's names. Ops are recognized by name (`op.name`) and read with
+`attribute(op, name)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch_mlir._mlir_libs._stablehlo as _stablehlo
+from torch_mlir import ir
+
+from shlo_quant.passes.dialects.constants import Array, dense
+from shlo_quant.passes.dialects.quant import UniformType, with_element_type
+
+DYNAMIC = ir.ShapedType.get_dynamic_size()
+
+
+def elementwise(name: str, *operands: ir.Value, result_type: ir.Type | None = None, **attributes: ir.Attribute) -> ir.Value:
+    """`stablehlo.<name>`; the result type is inferred unless given (it must be for mixed quantized types)."""
+    return create(f"stablehlo.{name}", operands, result_type and [result_type], attributes).results[0]
+
+
+def create(
+    name: str,
+    operands: Sequence[ir.Value],
+    result_types: Sequence[ir.Type] | None = None,
+    attributes: Mapping[str, ir.Attribute] | None = None,
+    regions: int = 0,
+) -> ir.Operation:
+    """Any op. `result_types=None` infers them: only safe when every required attribute and no region is given."""
+    return ir.Operation.create(
+        name,
+        results=result_types,
+        operands=operands,
+        attributes=dict(attributes or {}),
+        regions=regions,
+        infer_type=result_types is None,
+    )
+
+
+def clone_with(op: ir.Operation, operands: Sequence[ir.Value], result_types: Sequence[ir.Type]) -> ir.Operation:
+    """The same op (attributes, regions) on other operands, with other result types."""
+    new = op.clone(ip=ir.InsertionPoint.current)
+    for index, operand in enumerate(operands):
+        new.operands[index] = operand
+    for result, result_type in zip(new.results, result_types, strict=True):
+        result.set_type(result_type)
+    return new
+
+
+# ---- constants
+
+
+def constant(array: Any, element_type: ir.Type | None = None) -> ir.Value:
+    """A plain constant; without an element type the array's own."""
+    attribute = dense(array, element_type)
+    return create("stablehlo.constant", [], [attribute.type], {"value": attribute}).results[0]
+
+
+def quantized_constant(stored: Array, uniform: UniformType) -> ir.Value:
+    """A constant of quantized type from its stored integers."""
+    storage = uniform.storage_type
+    if not uniform.is_signed and not storage.is_unsigned:  # `u8`: unsigned integers in signless storage
+        bits = max(storage.width, 8)
+        stored = np.asarray(stored, order="C").astype(f"uint{bits}").view(f"int{bits}")
+        if storage.width < 8:  # sign-extend the low bits, as signless storage prints them
+            stored = ((stored.astype(np.int16) ^ (1 << (storage.width - 1))) - (1 << (storage.width - 1))).astype(np.int8)
+    attribute = dense(stored, storage)
+    result = ir.RankedTensorType.get(attribute.type.shape, uniform.element_type)
+    return create("stablehlo.constant", [], [result], {"value": attribute}).results[0]
+
+
+def splat(value: float | int, tensor: ir.Type) -> ir.Value:
+    """A constant of a static plain tensor type, every element `value`; costs no memory."""
+    element = tensor.element_type
+    scalar = ir.FloatAttr.get(element, value) if not isinstance(element, ir.IntegerType) else ir.IntegerAttr.get(element, value)
+    attribute = ir.DenseElementsAttr.get_splat(ir.RankedTensorType.get(tensor.shape, element), scalar)
+    return create("stablehlo.constant", [], [attribute.type], {"value": attribute}).results[0]
+
+
+# ---- quantization
+
+
+def uniform_quantize(operand: ir.Value, uniform: UniformType) -> ir.Value:
+    """float -> quantized, or quantized -> quantized (a requantize)."""
+    return create("stablehlo.uniform_quantize", [operand], [uniform.tensor_like(operand.type)]).results[0]
+
+
+def uniform_dequantize(operand: ir.Value) -> ir.Value:
+    return create("stablehlo.uniform_dequantize", [operand]).results[0]
+
+
+def bitcast_convert(operand: ir.Value, result_type: ir.Type) -> ir.Value:
+    """Reinterpret the bits; between quantized types and their storage integers in either direction."""
+    return create("stablehlo.bitcast_convert", [operand], [result_type]).results[0]
+
+
+# ---- elementwise
+
+
+def convert(operand: ir.Value, element_type: ir.Type) -> ir.Value:
+    """Convert elements; the operand itself if it has that element type already."""
+    if operand.type.element_type == element_type:
+        return operand
+    return create("stablehlo.convert", [operand], [with_element_type(operand.type, element_type)]).results[0]
+
+
+def compare(lhs: ir.Value, rhs: ir.Value, direction: str, compare_type: str | None = None) -> ir.Value:
+    """Direction EQ, NE, GE, GT, LE, LT; compare_type FLOAT, TOTALORDER, SIGNED, UNSIGNED."""
+    attributes = {"comparison_direction": _stablehlo.ComparisonDirectionAttr.get(direction)}
+    if compare_type is not None:
+        attributes["compare_type"] = _stablehlo.ComparisonTypeAttr.get(compare_type)
+    return create("stablehlo.compare", [lhs, rhs], None, attributes).results[0]
+
+
+# ---- data movement
+
+
+def reshape(operand: ir.Value, result_type: ir.Type) -> ir.Value:
+    return create("stablehlo.reshape", [operand], [result_type]).results[0]
+
+
+def broadcast_in_dim(operand: ir.Value, result_type: ir.Type, dimensions: Sequence[int]) -> ir.Value:
+    attributes = {"broadcast_dimensions": i64s(dimensions)}
+    return create("stablehlo.broadcast_in_dim", [operand], [result_type], attributes).results[0]
+
+
+def transpose(operand: ir.Value, permutation: Sequence[int], result_type: ir.Type | None = None) -> ir.Value:
+    attributes = {"permutation": i64s(permutation)}
+    return create("stablehlo.transpose", [operand], result_type and [result_type], attributes).results[0]
+
+
+def pad(operand: ir.Value, padding_value: ir.Value, low: Sequence[int], high: Sequence[int], interior: Sequence[int]) -> ir.Value:
+    attributes = {"edge_padding_low": i64s(low), "edge_padding_high": i64s(high), "interior_padding": i64s(interior)}
+    return create("stablehlo.pad", [operand, padding_value], None, attributes).results[0]
+
+
+# ---- reductions
+
+
+def reduce(operand: ir.Value, init: ir.Value, dimensions: Sequence[int], body: str) -> ir.Value:
+    """Reduce over dimensions with a body of one StableHLO op (`add`, `maximum`, ...) in the element type of `init`."""
+    removed = set(dimensions)
+    shape = [size for index, size in enumerate(operand.type.shape) if index not in removed]
+    result = ir.RankedTensorType.get(shape, init.type.element_type)
+    op = create("stablehlo.reduce", [operand, init], [result], {"dimensions": i64s(dimensions)}, regions=1)
+    fill_body(op, init.type.element_type, lambda lhs, rhs: elementwise(body, lhs, rhs))
+    return op.results[0]
+
+
+def fill_body(op: ir.Operation, element_type: ir.Type, combine: Callable[[ir.Value, ir.Value], ir.Value]) -> None:
+    """Give a reduce-like op its region: a block of two scalars that returns `combine` of them."""
+    scalar = ir.RankedTensorType.get([], element_type)
+    location = ir.Location.current
+    block = op.regions[0].blocks.append(scalar, scalar, arg_locs=[location, location])
+    with ir.InsertionPoint(block):
+        create("stablehlo.return", [combine(*block.arguments)], [])
+
+
+# ---- attributes
+
+
+def i64s(values: Sequence[int]) -> ir.Attribute:
+    return ir.DenseI64ArrayAttr.get([int(v) for v in values])
+
+
+def padding(values: Any) -> ir.Attribute:
+    """The `padding` attribute of convolution and reduce_window: [spatial dimensions, 2]."""
+    return ir.DenseElementsAttr.get(np.asarray(values, np.int64).reshape(-1, 2))
+
+
+def int_list(op: ir.Operation, name: str) -> list[int] | None:
+    """An integer-list attribute, None if absent."""
+    return list(op.attributes[name]) if name in op.attributes else None
+
+
+def conv_dimension_numbers(op: ir.Operation) -> Any:
+    """The `dimension_numbers` of a convolution, with the bindings' named fields."""
+    return _stablehlo.ConvDimensionNumbers(op.attributes["dimension_numbers"])
+
+
+def dot_dimension_numbers(op: ir.Operation) -> Any:
+    """The `dot_dimension_numbers` of a dot_general, with the bindings' named fields."""
+    return _stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])

@@ -1,0 +1,96 @@
+"""`DotLike`: what convolution and dot_general have in common, seen as one multiply-accumulate with named dimensions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from torch_mlir import ir
+
+from shlo_quant.passes.dialects.constants import Array, stored_constant
+from shlo_quant.passes.dialects.quant import UniformType
+from shlo_quant.passes.dialects.stablehlo import DYNAMIC, conv_dimension_numbers, dot_dimension_numbers
+
+DOT_LIKE = ("stablehlo.convolution", "stablehlo.dot_general")
+
+
+@dataclass(frozen=True)
+class DotLike:
+    """A convolution or dot_general; operands may be quantized or float.
+
+    Attributes:
+      op: the op.
+      summed_dimensions: the dimensions of rhs that are summed over (kernel input feature and spatial, or contracting).
+      result_dimensions: rhs dimension -> the result dimension it becomes, for the dimensions that survive.
+    """
+
+    op: ir.Operation
+    summed_dimensions: tuple[int, ...]
+    result_dimensions: dict[int, int]
+
+    @staticmethod
+    def of(op: ir.Operation) -> DotLike:
+        """The view of an op whose name is in `DOT_LIKE`."""
+        return _convolution(op) if op.name == "stablehlo.convolution" else _dot_general(op)
+
+    @property
+    def lhs(self) -> ir.Value:
+        return self.op.operands[0]
+
+    @property
+    def rhs(self) -> ir.Value:
+        return self.op.operands[1]
+
+    @property
+    def result(self) -> ir.Value:
+        return self.op.results[0]
+
+    def multiply_adds(self) -> int | None:
+        """Multiply-adds of one execution (padding counted as if it were data); None for dynamic shapes."""
+        sizes = [*self.result.type.shape, *(self.rhs.type.shape[d] for d in self.summed_dimensions)]
+        return None if DYNAMIC in sizes else math.prod(sizes)
+
+    def accumulator_bound(self, lhs: UniformType, rhs: UniformType, rhs_value: ir.Value) -> int | None:
+        """The largest magnitude that a sum of (lhs - zero point) * (rhs - zero point) can have.
+
+        Args:
+          lhs, rhs: the quantized types of the operands.
+          rhs_value: where a constant rhs is read from; its integers give a tighter bound than its type.
+        Returns: None if the number of summed elements is not known and rhs is not constant.
+        """
+        lhs_reach = max(abs(lhs.storage_min - lhs.zero_point), abs(lhs.storage_max - lhs.zero_point))
+        stored = stored_constant(rhs_value)
+        if stored is not None:
+            magnitudes = np.abs(stored.astype(np.int64) - broadcast_parameter(rhs.zero_points, rhs, stored.ndim))
+            return lhs_reach * int(magnitudes.sum(axis=self.summed_dimensions).max(initial=0))
+        sizes = [self.rhs.type.shape[d] for d in self.summed_dimensions]
+        if DYNAMIC in sizes:
+            return None
+        rhs_reach = max(max(abs(rhs.storage_min - z), abs(rhs.storage_max - z)) for z in rhs.zero_points)
+        return lhs_reach * rhs_reach * math.prod(sizes)
+
+
+def broadcast_parameter(values: tuple[int, ...] | tuple[float, ...], uniform: UniformType, rank: int) -> Array:
+    """Scales or zero points of a type as an array that broadcasts against a tensor of that rank."""
+    shape = [1] * rank
+    if uniform.quantized_dimension is not None:
+        shape[uniform.quantized_dimension] = len(values)
+    return np.asarray(values).reshape(shape)
+
+
+def _convolution(op: ir.Operation) -> DotLike:
+    numbers = conv_dimension_numbers(op)
+    summed = (numbers.kernel_input_feature_dimension, *numbers.kernel_spatial_dimensions)
+    result = {numbers.kernel_output_feature_dimension: numbers.output_feature_dimension}
+    return DotLike(op, summed, result)
+
+
+def _dot_general(op: ir.Operation) -> DotLike:
+    numbers = dot_dimension_numbers(op)
+    lhs_taken = {*numbers.lhs_batching_dimensions, *numbers.lhs_contracting_dimensions}
+    batching, contracting = list(numbers.rhs_batching_dimensions), tuple(numbers.rhs_contracting_dimensions)
+    free = [d for d in range(len(op.operands[1].type.shape)) if d not in batching and d not in contracting]
+    first_free = len(op.operands[0].type.shape) - len(lhs_taken) + len(batching)
+    result = {d: i for i, d in enumerate(batching)} | {d: first_free + i for i, d in enumerate(free)}
+    return DotLike(op, contracting, result)
