@@ -48,7 +48,7 @@ class DotLike:
 
     def multiply_adds(self) -> int | None:
         """Multiply-adds of one execution (padding counted as if it were data); None for dynamic shapes."""
-        sizes = [*self.result.type.shape, *(self.rhs.type.shape[d] for d in self.summed_dimensions)]
+        sizes: list[int] = [*self.result.type.shape, *(self.rhs.type.shape[d] for d in self.summed_dimensions)]
         return None if DYNAMIC in sizes else math.prod(sizes)
 
     def accumulator_bound(self, lhs: UniformType, rhs: UniformType, rhs_value: ir.Value) -> int | None:

@@ -32,7 +32,9 @@ class Rewriter:
     def __enter__(self) -> Rewriter:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if kind is None:
             self._free()
 
@@ -55,7 +57,9 @@ class Rewriter:
         """Redirect all uses of the op's results to values of the same types, and erase it."""
         replacements = [values] if isinstance(values, ir.Value) else list(values)
         results = list(op.results)
-        assert len(replacements) == len(results), f"{op.name} has {len(results)} results, got {len(replacements)} values"
+        assert len(replacements) == len(results), (
+            f"{op.name} has {len(results)} results, got {len(replacements)} values"
+        )
         for result, value in zip(results, replacements, strict=True):
             assert result.type == value.type, f"{op.name}: replacing {result.type} by {value.type}"
             result.replace_all_uses_with(value)
@@ -141,6 +145,7 @@ def defining_op(value: ir.Value, *names: str) -> ir.Operation | None:
 
 
 def has_uses(value: ir.Value) -> bool:
+    """Whether any op uses the value."""
     return next(iter(value.uses), None) is not None
 
 
@@ -162,8 +167,18 @@ def erase_dead_ops(module: ir.Module) -> None:
             op.erase()
 
 
-SIDE_EFFECTS = frozenset({"stablehlo.custom_call", "stablehlo.while", "stablehlo.outfeed", "stablehlo.infeed", "stablehlo.send",
-                          "stablehlo.recv", "stablehlo.all_reduce", "func.call"})
+SIDE_EFFECTS = frozenset(
+    {
+        "stablehlo.custom_call",
+        "stablehlo.while",
+        "stablehlo.outfeed",
+        "stablehlo.infeed",
+        "stablehlo.send",
+        "stablehlo.recv",
+        "stablehlo.all_reduce",
+        "func.call",
+    }
+)
 
 
 def convert_types(module: ir.Module, convert: Callable[[ir.Type], ir.Type]) -> None:

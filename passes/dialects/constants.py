@@ -92,7 +92,8 @@ def _float_dtype(element_type: ir.Type) -> np.dtype[Any]:
     name = {"BF16Type": "bfloat16"}.get(type(element_type).__name__, f"float8_{str(element_type)[2:].lower()}")
     if not hasattr(ml_dtypes, name):
         raise TypeError(f"constants of element type {element_type} cannot be read")
-    return np.dtype(getattr(ml_dtypes, name))
+    dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+    return dtype
 
 
 def stored_constant(value: ir.Value) -> Array | None:
@@ -106,7 +107,6 @@ def stored_constant(value: ir.Value) -> Array | None:
     array = to_numpy(owner.operation.attributes["value"])
     uniform = uniform_type(value)
     if uniform is not None and not uniform.is_signed and array.dtype.kind == "i":
-        array = array.view(f"u{array.dtype.name}") if uniform.storage_type.width >= 8 else array & (
-            (1 << uniform.storage_type.width) - 1
-        )
+        bits = uniform.storage_type.width
+        return array.view(f"u{array.dtype.name}") if bits >= array.dtype.itemsize * 8 else array & ((1 << bits) - 1)
     return array

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import torch_mlir._mlir_libs._stablehlo as _stablehlo
-import torch_mlir._mlir_libs._torchMlir as _torch_mlir  # registers torch-mlir's passes; does not import torch
 from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
+from torch_mlir._mlir_libs import _torchMlir as _torch_mlir  # registers torch-mlir's passes; does not import torch
 from torch_mlir.passmanager import PassManager
 
 _stablehlo.register_stablehlo_passes()

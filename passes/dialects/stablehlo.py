@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import torch_mlir._mlir_libs._stablehlo as _stablehlo
 from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
 
 from shlo_quant.passes.dialects.constants import Array, dense
 from shlo_quant.passes.dialects.quant import UniformType, with_element_type
@@ -20,7 +20,9 @@ from shlo_quant.passes.dialects.quant import UniformType, with_element_type
 DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
-def elementwise(name: str, *operands: ir.Value, result_type: ir.Type | None = None, **attributes: ir.Attribute) -> ir.Value:
+def elementwise(
+    name: str, *operands: ir.Value, result_type: ir.Type | None = None, **attributes: ir.Attribute
+) -> ir.Value:
     """`stablehlo.<name>`; the result type is inferred unless given (it must be for mixed quantized types)."""
     return create(f"stablehlo.{name}", operands, result_type and [result_type], attributes).results[0]
 
@@ -69,7 +71,8 @@ def quantized_constant(stored: Array, uniform: UniformType) -> ir.Value:
         bits = max(storage.width, 8)
         stored = np.asarray(stored, order="C").astype(f"uint{bits}").view(f"int{bits}")
         if storage.width < 8:  # sign-extend the low bits, as signless storage prints them
-            stored = ((stored.astype(np.int16) ^ (1 << (storage.width - 1))) - (1 << (storage.width - 1))).astype(np.int8)
+            sign_bit = 1 << (storage.width - 1)
+            stored = ((stored.astype(np.int16) ^ sign_bit) - sign_bit).astype(np.int8)
     attribute = dense(stored, storage)
     result = ir.RankedTensorType.get(attribute.type.shape, uniform.element_type)
     return create("stablehlo.constant", [], [result], {"value": attribute}).results[0]
@@ -78,7 +81,8 @@ def quantized_constant(stored: Array, uniform: UniformType) -> ir.Value:
 def splat(value: float | int, tensor: ir.Type) -> ir.Value:
     """A constant of a static plain tensor type, every element `value`; costs no memory."""
     element = tensor.element_type
-    scalar = ir.FloatAttr.get(element, value) if not isinstance(element, ir.IntegerType) else ir.IntegerAttr.get(element, value)
+    attribute_class = ir.IntegerAttr if isinstance(element, ir.IntegerType) else ir.FloatAttr
+    scalar = attribute_class.get(element, value)
     attribute = ir.DenseElementsAttr.get_splat(ir.RankedTensorType.get(tensor.shape, element), scalar)
     return create("stablehlo.constant", [], [attribute.type], {"value": attribute}).results[0]
 
@@ -92,6 +96,7 @@ def uniform_quantize(operand: ir.Value, uniform: UniformType) -> ir.Value:
 
 
 def uniform_dequantize(operand: ir.Value) -> ir.Value:
+    """quantized -> its expressed type."""
     return create("stablehlo.uniform_dequantize", [operand]).results[0]
 
 
@@ -122,20 +127,26 @@ def compare(lhs: ir.Value, rhs: ir.Value, direction: str, compare_type: str | No
 
 
 def reshape(operand: ir.Value, result_type: ir.Type) -> ir.Value:
+    """The same elements in another shape; the types carry the shapes."""
     return create("stablehlo.reshape", [operand], [result_type]).results[0]
 
 
 def broadcast_in_dim(operand: ir.Value, result_type: ir.Type, dimensions: Sequence[int]) -> ir.Value:
+    """Operand dimension i becomes result dimension `dimensions[i]`; the others repeat."""
     attributes = {"broadcast_dimensions": i64s(dimensions)}
     return create("stablehlo.broadcast_in_dim", [operand], [result_type], attributes).results[0]
 
 
 def transpose(operand: ir.Value, permutation: Sequence[int], result_type: ir.Type | None = None) -> ir.Value:
+    """Result dimension i is operand dimension `permutation[i]`; the result type is inferred unless given."""
     attributes = {"permutation": i64s(permutation)}
     return create("stablehlo.transpose", [operand], result_type and [result_type], attributes).results[0]
 
 
-def pad(operand: ir.Value, padding_value: ir.Value, low: Sequence[int], high: Sequence[int], interior: Sequence[int]) -> ir.Value:
+def pad(
+    operand: ir.Value, padding_value: ir.Value, low: Sequence[int], high: Sequence[int], interior: Sequence[int]
+) -> ir.Value:
+    """Pad with a scalar, one entry a dimension: at the low edge, at the high edge, between elements."""
     attributes = {"edge_padding_low": i64s(low), "edge_padding_high": i64s(high), "interior_padding": i64s(interior)}
     return create("stablehlo.pad", [operand, padding_value], None, attributes).results[0]
 
@@ -166,6 +177,7 @@ def fill_body(op: ir.Operation, element_type: ir.Type, combine: Callable[[ir.Val
 
 
 def i64s(values: Sequence[int]) -> ir.Attribute:
+    """An `array<i64: ...>` attribute."""
     return ir.DenseI64ArrayAttr.get([int(v) for v in values])
 
 

@@ -1,0 +1,1 @@
+"""Pass `stablehlo-legalize-qdq-to-quantized-op`."""

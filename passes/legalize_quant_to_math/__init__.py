@@ -1,0 +1,1 @@
+"""Pass `stablehlo-legalize-quant-to-math`."""

@@ -1,0 +1,1 @@
+"""Engines run a program; one file an engine, none knows another."""

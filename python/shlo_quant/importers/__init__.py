@@ -1,0 +1,1 @@
+"""Importers make a StableHLO program from another framework's."""
