@@ -64,7 +64,7 @@ class DotLike:
         if stored is not None:
             magnitudes = np.abs(stored.astype(np.int64) - broadcast_parameter(rhs.zero_points, rhs, stored.ndim))
             return lhs_reach * int(magnitudes.sum(axis=self.summed_dimensions).max(initial=0))
-        sizes = [self.rhs.type.shape[d] for d in self.summed_dimensions]
+        sizes: list[int] = [self.rhs.type.shape[d] for d in self.summed_dimensions]
         if DYNAMIC in sizes:
             return None
         rhs_reach = max(max(abs(rhs.storage_min - z), abs(rhs.storage_max - z)) for z in rhs.zero_points)
