@@ -6,7 +6,6 @@ The bindings read i2, i4, bf16 and f8 attributes as useless object arrays and wr
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -72,12 +71,33 @@ def _decode(attribute: ir.DenseElementsAttr, dtype: np.dtype[Any]) -> Array:
     if hexadecimal := re.match(r'dense<"0x([0-9A-F]*)">', text):
         return np.frombuffer(bytes.fromhex(hexadecimal.group(1)), dtype).reshape(shape)
     body = text[text.index("<") + 1 : text.rindex("> : ")]
-    if not body:
-        return np.zeros(shape, dtype)
-    if "0x" in body:  # NaN and infinities print as bit patterns
-        raise TypeError(f"non-finite small constants of {attribute.type} cannot be read")
-    values = np.array(json.loads(body)).astype(dtype)
-    return np.full(shape, values, dtype) if attribute.is_splat else values.reshape(shape)
+    elements = body.replace("[", " ").replace("]", " ").replace(",", " ").split()
+    values = np.array([_element(element, dtype) for element in elements], dtype)
+    return np.full(shape, values[0], dtype) if attribute.is_splat else values.reshape(shape)
+
+
+def _element(text: str, dtype: np.dtype[Any]) -> Any:
+    """One printed element; NaN and infinities print as bit patterns."""
+    if text.startswith("0x"):
+        return np.array(int(text, 16), f"uint{8 * dtype.itemsize}").view(dtype)[()]
+    return float(text)
+
+
+def numpy_dtype(value_or_type: ir.Value | ir.Type) -> np.dtype[Any]:
+    """The dtype of arrays for a tensor or element type; for quantized types that of the stored integers.
+
+    Integers below 8 bits take one byte each; stored integers have their true sign (`u8` gives uint8), i1 is bool.
+    """
+    uniform = uniform_type(value_or_type)
+    tensor = value_or_type.type if isinstance(value_or_type, ir.Value) else value_or_type
+    element = tensor.element_type if isinstance(tensor, ir.ShapedType) else tensor
+    if uniform is not None:
+        element = uniform.integer_type
+    if not isinstance(element, ir.IntegerType):
+        return _float_dtype(element)
+    if element.width == 1:
+        return np.dtype(np.bool_)
+    return np.dtype(f"{'u' if element.is_unsigned else ''}int{max(element.width, 8)}")
 
 
 def _float_dtype(element_type: ir.Type) -> np.dtype[Any]:

@@ -1,0 +1,68 @@
+"""What commands show: tables for people, the same as JSON for scripts, and progress on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as RichTable
+
+Cell = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under named columns, with a title above and a summary line below (either may be "")."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[Cell]]
+    summary: str = ""
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """`--json`, for every command that shows a table."""
+    parser.add_argument("--json", action="store_true", help="print data for a script instead of a table")
+
+
+def show(table: Table, as_json: bool) -> None:
+    """Print a table on stdout; as JSON, an object with `title`, `rows` (one object a row) and `summary`."""
+    if as_json:
+        rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+        print(json.dumps({"title": table.title, "rows": rows, "summary": table.summary}, indent=2))
+        return
+    drawn = RichTable(title=table.title or None, title_justify="left", box=box.SIMPLE_HEAD)
+    for index, column in enumerate(table.columns):
+        numeric = all(isinstance(row[index], int | float) for row in table.rows)
+        drawn.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in table.rows:
+        drawn.add_row(*(_text(cell) for cell in row))
+    console = Console(width=None if sys.stdout.isatty() else 160, highlight=False, markup=False)
+    console.print(drawn)
+    if table.summary:
+        console.print(table.summary)
+
+
+@contextlib.contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show on stderr, while the block runs, that it does; nothing if stderr is no terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(what):
+        yield
+
+
+def _text(cell: Cell) -> str:
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, float):
+        return f"{cell:.6g}"
+    return "-" if cell is None else str(cell)
