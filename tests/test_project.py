@@ -1,0 +1,37 @@
+"""The project itself: generated pages are fresh, commands start without torch, the wheel holds what it should."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_pass_reference_is_fresh() -> None:
+    subprocess.run([sys.executable, ROOT / "docs" / "make_passes.py", "--check"], check=True)
+
+
+@pytest.mark.parametrize("module", ["shlo_quant.passes", "shlo_quant.cli.opt", "shlo_quant.cli.main"])
+def test_starts_without_torch(module: str) -> None:
+    subprocess.run([sys.executable, "-c", f"import sys, {module}; sys.exit('torch' in sys.modules)"], check=True)
+
+
+def test_wheel_holds_the_passes_and_no_tests(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"  # a copy, as a build leaves files behind that would get into the next one
+    for folder in ("python", "passes"):
+        shutil.copytree(ROOT / folder, tree / folder, symlinks=True, ignore=shutil.ignore_patterns("*.egg-info"))
+    for file in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / file, tree)
+    wheel = ["pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path, tree]
+    subprocess.run([sys.executable, "-m", *wheel], check=True)
+    (built,) = tmp_path.glob("*.whl")
+    packed = {name for name in zipfile.ZipFile(built).namelist() if name.endswith(".py")}
+    sources = {path.relative_to(tree / "python").as_posix() for path in (tree / "python").rglob("*.py")}
+    sources |= {f"shlo_quant/{path.relative_to(tree).as_posix()}" for path in (tree / "passes").rglob("*.py")}
+    assert packed == sources
