@@ -1,1 +1,1 @@
-"""The arithmetic of quantization on numpy arrays and Python integers: each formula once, named, with its source."""
+"""Numbers: every formula and rounding of the project, once; numpy and ints only, no MLIR."""
