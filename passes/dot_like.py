@@ -9,8 +9,9 @@ import numpy as np
 from torch_mlir import ir
 
 from shlo_quant.passes.dialects.constants import Array, stored_constant
-from shlo_quant.passes.dialects.quant import UniformType
+from shlo_quant.passes.dialects.quant import UniformType, uniform_type
 from shlo_quant.passes.dialects.stablehlo import DYNAMIC, conv_dimension_numbers, dot_dimension_numbers
+from shlo_quant.passes.rewrite import defining_op
 
 DOT_LIKE = ("stablehlo.convolution", "stablehlo.dot_general")
 
@@ -69,6 +70,26 @@ class DotLike:
             return None
         rhs_reach = max(max(abs(rhs.storage_min - z), abs(rhs.storage_max - z)) for z in rhs.zero_points)
         return lhs_reach * rhs_reach * math.prod(sizes)
+
+
+def accumulator_reach(value: ir.Value) -> int | None:
+    """The largest magnitude of the accumulator of a quantized convolution or dot_general, also after data movement.
+
+    Returns: None if `value` is nothing of the kind, or its bound is not known.
+    """
+    op = defining_op(value, *DOT_LIKE, "stablehlo.reshape", "stablehlo.transpose")
+    if op is None:
+        return None
+    if op.name not in DOT_LIKE:
+        return accumulator_reach(op.operands[0])
+    dot = DotLike.of(op)
+    lhs, rhs, result = (uniform_type(v) for v in (dot.lhs, dot.rhs, dot.result))
+    if lhs is None or rhs is None or result is None or result.storage_type.width != 32 or result.has_zero_point:
+        return None
+    product = np.asarray(rhs.scales) * lhs.scale
+    if len(result.scales) != len(product) or not np.allclose(result.scales, product, rtol=1e-6, atol=0):
+        return None
+    return dot.accumulator_bound(lhs, rhs, dot.rhs)
 
 
 def broadcast_parameter(values: tuple[int, ...] | tuple[float, ...], uniform: UniformType, rank: int) -> Array:

@@ -66,8 +66,9 @@ class Rewriter:
         self.erase(op)
 
     def erase(self, op: ir.Operation) -> None:
-        """Mark an op as gone; it is freed at the end and must have no uses by then."""
+        """Mark an op as gone; it is freed at the end and must have no uses by then. It counts as no user from now on."""
         self._dead[op] = None
+        op.attributes[_DEAD] = ir.UnitAttr.get()
 
     def is_dead(self, op: ir.Operation) -> bool:
         """Whether an earlier rewrite took this op."""
@@ -95,6 +96,8 @@ class Rewriter:
             parent = parent.parent
         return False
 
+
+_DEAD = "shlo_quant.dead"  # on ops that a Rewriter is about to free, so that `users` can leave them out
 
 Rule = Callable[[ir.Operation], "ir.Value | Sequence[ir.Value] | None"]
 
@@ -150,8 +153,9 @@ def has_uses(value: ir.Value) -> bool:
 
 
 def users(value: ir.Value) -> list[ir.Operation]:
-    """The ops that use a value, one entry a use."""
-    return [use.owner.operation for use in value.uses]
+    """The ops that use a value, one entry a use; ops that a Rewriter has erased are left out."""
+    owners = (use.owner.operation for use in value.uses)
+    return [owner for owner in owners if _DEAD not in owner.attributes]
 
 
 def single_user(value: ir.Value) -> ir.Operation | None:
