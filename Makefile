@@ -15,6 +15,7 @@ setup: $(INSTALLED) ## create .venv and install the project with everything it i
 
 $(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11) and "Python 3.11 is needed; say which: make PYTHON=/path/to/python3.11")'
+	@echo 'installing into .venv; this takes a few minutes'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
