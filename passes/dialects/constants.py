@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
-from shlo_quant.passes.dialects.quant import integer_range, uniform_type
+from shlo_quant.passes.dialects.quant import UniformType, integer_range, uniform_type
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -32,7 +32,7 @@ def dense(array: Any, element_type: ir.Type | None = None) -> ir.DenseElementsAt
         return _dense_integers(values, element_type)
     if isinstance(element_type, ir.IntegerType):
         return ir.DenseElementsAttr.get(values.astype(np.bool_))
-    dtype = _float_dtype(element_type)
+    dtype = float_dtype(element_type)
     values = values.astype(dtype)
     if dtype.kind != "f" or dtype.itemsize < 2 or isinstance(element_type, ir.BF16Type):
         bits = np.uint16 if dtype.itemsize == 2 else np.uint8
@@ -62,7 +62,7 @@ def to_numpy(attribute: ir.Attribute) -> Array:
         return _decode(attribute, np.dtype(np.uint8 if element_type.is_unsigned else np.int8))
     if isinstance(element_type, (ir.F16Type, ir.F32Type, ir.F64Type)):
         return np.asarray(attribute)
-    return _decode(attribute, _float_dtype(element_type))
+    return _decode(attribute, float_dtype(element_type))
 
 
 def _decode(attribute: ir.DenseElementsAttr, dtype: np.dtype[Any]) -> Array:
@@ -94,13 +94,14 @@ def numpy_dtype(value_or_type: ir.Value | ir.Type) -> np.dtype[Any]:
     if uniform is not None:
         element = uniform.integer_type
     if not isinstance(element, ir.IntegerType):
-        return _float_dtype(element)
+        return float_dtype(element)
     if element.width == 1:
         return np.dtype(np.bool_)
     return np.dtype(f"{'u' if element.is_unsigned else ''}int{max(element.width, 8)}")
 
 
-def _float_dtype(element_type: ir.Type) -> np.dtype[Any]:
+def float_dtype(element_type: ir.Type) -> np.dtype[Any]:
+    """The numpy dtype of an MLIR float type (`ml_dtypes` for bf16 and f8). Raises: TypeError if there is none."""
     if isinstance(element_type, ir.F16Type):
         return np.dtype(np.float16)
     if isinstance(element_type, ir.F32Type):
@@ -126,7 +127,22 @@ def stored_constant(value: ir.Value) -> Array | None:
         return None
     array = to_numpy(owner.operation.attributes["value"])
     uniform = uniform_type(value)
-    if uniform is not None and not uniform.is_signed and array.dtype.kind == "i":
-        bits = uniform.storage_type.width
-        return array.view(f"u{array.dtype.name}") if bits >= array.dtype.itemsize * 8 else array & ((1 << bits) - 1)
-    return array
+    return array if uniform is None else with_true_sign(array, uniform)
+
+
+def with_true_sign(storage: Array, uniform: UniformType) -> Array:
+    """Stored integers from the elements of a storage-typed attribute: `u8` is signless there, so 200 reads as -56."""
+    if uniform.is_signed or storage.dtype.kind == "u":
+        return storage
+    mask = storage.dtype.type((1 << uniform.storage_type.width) - 1 if uniform.storage_type.width < 8 else -1)
+    return (storage & mask).view(f"u{storage.dtype.name}")
+
+
+def without_sign(stored: Array, uniform: UniformType) -> Array:
+    """The inverse of `with_true_sign`: the elements of the storage-typed attribute for stored integers."""
+    if uniform.is_signed or uniform.storage_type.is_unsigned:
+        return stored
+    width = uniform.storage_type.width
+    bits = np.asarray(stored, order="C").astype(f"uint{max(width, 8)}").view(f"int{max(width, 8)}")
+    sign = bits.dtype.type(1 << (width - 1)) if width < 8 else bits.dtype.type(0)
+    return (bits ^ sign) - sign

@@ -93,7 +93,8 @@ class UniformType:
     def integer_type(self) -> ir.IntegerType:
         """The element type of the stored integers in a program without quantized types: `iN` or `uiN`."""
         bits = self.storage_type.width
-        return ir.IntegerType.get_signless(bits) if self.is_signed else ir.IntegerType.get_unsigned(bits)
+        make = ir.IntegerType.get_signless if self.is_signed else ir.IntegerType.get_unsigned
+        return make(bits, self.storage_type.context)
 
     @property
     def element_type(self) -> ir.Type:

@@ -14,7 +14,7 @@ import numpy as np
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
-from shlo_quant.passes.dialects.constants import Array, dense
+from shlo_quant.passes.dialects.constants import Array, dense, without_sign
 from shlo_quant.passes.dialects.quant import UniformType, with_element_type
 
 DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -66,14 +66,7 @@ def constant(array: Any, element_type: ir.Type | None = None) -> ir.Value:
 
 def quantized_constant(stored: Array, uniform: UniformType) -> ir.Value:
     """A constant of quantized type from its stored integers."""
-    storage = uniform.storage_type
-    if not uniform.is_signed and not storage.is_unsigned:  # `u8`: unsigned integers in signless storage
-        bits = max(storage.width, 8)
-        stored = np.asarray(stored, order="C").astype(f"uint{bits}").view(f"int{bits}")
-        if storage.width < 8:  # sign-extend the low bits, as signless storage prints them
-            sign_bit = 1 << (storage.width - 1)
-            stored = ((stored.astype(np.int16) ^ sign_bit) - sign_bit).astype(np.int8)
-    attribute = dense(stored, storage)
+    attribute = dense(without_sign(stored, uniform), uniform.storage_type)
     result = ir.RankedTensorType.get(attribute.type.shape, uniform.element_type)
     return create("stablehlo.constant", [], [result], {"value": attribute}).results[0]
 
