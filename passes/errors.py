@@ -26,6 +26,16 @@ class EngineError(ShloQuantError):
     """An engine could not run a program (crash, time limit, unsupported op); the text gives the cause."""
 
 
+class MissingExtraError(ShloQuantError):
+    """A package that only an optional extra of the project installs is missing."""
+
+    def __init__(self, wanted: str, package: str, extra: str) -> None:
+        super().__init__(
+            f"{wanted} needs the package '{package}', which is not installed; "
+            f"install it with: pip install 'shlo-quant[{extra}]'"
+        )
+
+
 class Unsupported(Exception):
     """Raised by a rule: this op cannot be rewritten. The driver adds op and location (see `Finding`).
 
