@@ -28,6 +28,7 @@ from torch_mlir import ir
 
 from shlo_quant.passes.base import ModulePass
 from shlo_quant.passes.dot_like import DOT_LIKE
+from shlo_quant.passes.legalize_qdq_to_quantized_op import dot_like, elementwise
 from shlo_quant.passes.legalize_qdq_to_quantized_op.dot_like import fuse_bias, fuse_dot_like
 from shlo_quant.passes.legalize_qdq_to_quantized_op.elementwise import fuse_into_quantize
 from shlo_quant.passes.legalize_qdq_to_quantized_op.reductions import REDUCTIONS, fuse_reduction
@@ -54,3 +55,12 @@ class LegalizeQdqToQuantizedOp(ModulePass):
             hoist_quantize(rewriter)
         apply_rules(module, RULES, self.name)
         erase_dead_ops(module)
+
+
+def why_float(op: ir.Operation) -> str:
+    """Why a float op of a program is no quantized op, in a few words, after this pass has run."""
+    if op.name in DOT_LIKE:
+        return dot_like.why_float(op) or "not fused yet"
+    if op.name == "stablehlo.add" and (reason := dot_like.why_bias_float(op)) is not None:
+        return reason
+    return elementwise.why_float(op)

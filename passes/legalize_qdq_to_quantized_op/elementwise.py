@@ -22,7 +22,7 @@ from torch_mlir import ir
 from shlo_quant.passes.dialects.quant import UniformType, signed_type, uniform_type
 from shlo_quant.passes.dialects.stablehlo import elementwise, quantized_constant, uniform_quantize
 from shlo_quant.passes.legalize_qdq_to_quantized_op.activations import clamp_stored, strip_clamps
-from shlo_quant.passes.legalize_qdq_to_quantized_op.storage import in_common_storage, move
+from shlo_quant.passes.legalize_qdq_to_quantized_op.storage import SIGNED_BITS, in_common_storage, move
 from shlo_quant.passes.legalize_qdq_to_quantized_op.values import constant_array, dequantized
 from shlo_quant.passes.rewrite import defining_op, single_user
 
@@ -86,9 +86,10 @@ def quantized_operand(value: ir.Value, expressed_type: ir.Type) -> Operand | Non
         return None
     if bool((array == array.flat[0]).all()):
         return _splat_operand(float(array.flat[0]), array.shape)
-    integers = array.astype(np.int64)
-    if bool((integers == array).all()) and int(np.abs(integers).max()) < 1 << 24:
-        uniform = signed_type(32, [1.0], [0])
+    if bool((array == np.rint(array)).all()) and float(np.abs(array).max()) < 1 << 24:
+        integers = array.astype(np.int64)
+        bits = next(b for b in SIGNED_BITS if int(np.abs(integers).max()) < 1 << (b - 1))
+        uniform = signed_type(bits, [1.0], [0])
         return uniform, lambda: quantized_constant(integers, uniform)
     return None
 
