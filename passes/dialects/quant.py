@@ -90,6 +90,11 @@ class UniformType:
         return any(self.zero_points)
 
     @property
+    def storage_bits(self) -> int:
+        """The width of the stored integers."""
+        return int(self.storage_type.width)
+
+    @property
     def integer_type(self) -> ir.IntegerType:
         """The element type of the stored integers in a program without quantized types: `iN` or `uiN`."""
         bits = self.storage_type.width

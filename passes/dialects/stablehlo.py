@@ -8,6 +8,7 @@ regions. Attributes are the spec's, under the spec's names. Ops are recognized b
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,14 @@ def compare(lhs: ir.Value, rhs: ir.Value, direction: str, compare_type: str | No
     return create("stablehlo.compare", [lhs, rhs], None, attributes).results[0]
 
 
+def comparison(op: ir.Operation) -> tuple[str, str | None]:
+    """Direction and compare_type of a compare op; None for the type if absent."""
+    direction: str = _stablehlo.ComparisonDirectionAttr(op.attributes["comparison_direction"]).value
+    if "compare_type" not in op.attributes:
+        return direction, None
+    return direction, _stablehlo.ComparisonTypeAttr(op.attributes["compare_type"]).value
+
+
 # ---- data movement
 
 
@@ -130,6 +139,14 @@ def broadcast_in_dim(operand: ir.Value, result_type: ir.Type, dimensions: Sequen
     return create("stablehlo.broadcast_in_dim", [operand], [result_type], attributes).results[0]
 
 
+def dynamic_broadcast_in_dim(
+    operand: ir.Value, shape: ir.Value, result_type: ir.Type, dimensions: Sequence[int]
+) -> ir.Value:
+    """As `broadcast_in_dim`, to the sizes in `shape`, a 1-D integer tensor (see `shape_tensor`)."""
+    attributes = {"broadcast_dimensions": i64s(dimensions)}
+    return create("stablehlo.dynamic_broadcast_in_dim", [operand, shape], [result_type], attributes).results[0]
+
+
 def transpose(operand: ir.Value, permutation: Sequence[int], result_type: ir.Type | None = None) -> ir.Value:
     """Result dimension i is operand dimension `permutation[i]`; the result type is inferred unless given."""
     attributes = {"permutation": i64s(permutation)}
@@ -142,6 +159,66 @@ def pad(
     """Pad with a scalar, one entry a dimension: at the low edge, at the high edge, between elements."""
     attributes = {"edge_padding_low": i64s(low), "edge_padding_high": i64s(high), "interior_padding": i64s(interior)}
     return create("stablehlo.pad", [operand, padding_value], None, attributes).results[0]
+
+
+def shape_tensor(value: ir.Value) -> ir.Value:
+    """The sizes of a tensor of rank 1 or more as a 1-D tensor of i32; constants where they are static."""
+    i32 = ir.IntegerType.get_signless(32)
+    one = ir.RankedTensorType.get([1], i32)
+    sizes = []
+    for index, size in enumerate(value.type.shape):
+        if size == DYNAMIC:
+            dimension = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), index)
+            scalar = create("stablehlo.get_dimension_size", [value], None, {"dimension": dimension}).results[0]
+            sizes.append(reshape(scalar, one))
+        else:
+            sizes.append(constant(np.array([size], np.int32)))
+    if len(sizes) == 1:
+        return sizes[0]
+    attributes = {"dimension": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)}
+    return create("stablehlo.concatenate", sizes, None, attributes).results[0]
+
+
+# ---- dot_general
+
+
+@dataclass(frozen=True)
+class DotDimensions:
+    """The `dot_dimension_numbers` of a dot_general."""
+
+    lhs_batching: tuple[int, ...]
+    rhs_batching: tuple[int, ...]
+    lhs_contracting: tuple[int, ...]
+    rhs_contracting: tuple[int, ...]
+
+    @staticmethod
+    def of(op: ir.Operation) -> DotDimensions:
+        """Those of a dot_general, or the ones that a `stablehlo.dot` implies."""
+        if op.name == "stablehlo.dot":
+            return DotDimensions((), (), (len(op.operands[0].type.shape) - 1,), (0,))
+        numbers = dot_dimension_numbers(op)
+        return DotDimensions(
+            tuple(numbers.lhs_batching_dimensions),
+            tuple(numbers.rhs_batching_dimensions),
+            tuple(numbers.lhs_contracting_dimensions),
+            tuple(numbers.rhs_contracting_dimensions),
+        )
+
+    def lhs_free(self, rank: int) -> list[int]:
+        return [d for d in range(rank) if d not in self.lhs_batching and d not in self.lhs_contracting]
+
+    def rhs_free(self, rank: int) -> list[int]:
+        return [d for d in range(rank) if d not in self.rhs_batching and d not in self.rhs_contracting]
+
+
+def dot_general(lhs: ir.Value, rhs: ir.Value, dimensions: DotDimensions, result_type: ir.Type) -> ir.Value:
+    numbers = _stablehlo.DotDimensionNumbers.get(
+        lhs_batching_dimensions=list(dimensions.lhs_batching),
+        rhs_batching_dimensions=list(dimensions.rhs_batching),
+        lhs_contracting_dimensions=list(dimensions.lhs_contracting),
+        rhs_contracting_dimensions=list(dimensions.rhs_contracting),
+    )
+    return create("stablehlo.dot_general", [lhs, rhs], [result_type], {"dot_dimension_numbers": numbers}).results[0]
 
 
 # ---- reductions

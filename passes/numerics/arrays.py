@@ -35,19 +35,21 @@ class ArrayOperations:
         assert all(-(1 << (bits - 1)) <= value < 1 << (bits - 1) for value in values), f"integers must fit {bits} bits"
         return self._along(np.array(values, np.int64), dimension)
 
+    @np.errstate(all="ignore")
     def add(self, lhs: Array, rhs: Array) -> Array:
         return np.asarray(lhs + rhs)
 
+    @np.errstate(all="ignore")
     def subtract(self, lhs: Array, rhs: Array) -> Array:
         return np.asarray(lhs - rhs)
 
+    @np.errstate(all="ignore")
     def multiply(self, lhs: Array, rhs: Array) -> Array:
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            return np.asarray(lhs * rhs)
+        return np.asarray(lhs * rhs)
 
+    @np.errstate(all="ignore")
     def divide(self, lhs: Array, rhs: Array) -> Array:
-        with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
-            return np.asarray(lhs / rhs)
+        return np.asarray(lhs / rhs)
 
     def round_nearest_even(self, value: Array) -> Array:
         return np.asarray(np.rint(value))
@@ -58,6 +60,7 @@ class ArrayOperations:
         bounds = [np.asarray(self.format.rounded(bound)).astype(value.dtype) for bound in (lowest, highest)]
         return np.asarray(np.minimum(np.maximum(value, bounds[0]), bounds[1]))
 
+    @np.errstate(all="ignore")
     def to_float(self, value: Array) -> Array:
         return value.astype(self.format.dtype)
 

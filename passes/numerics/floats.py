@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,12 +29,13 @@ class FloatFormat:
     @property
     def largest(self) -> float:
         """The largest finite value."""
-        return (2.0 - 2.0 ** (1 - self.precision)) * 2.0 ** (2 ** (self.exponent_bits - 1) - 1)
+        largest_exponent = (1 << (self.exponent_bits - 1)) - 1
+        return math.ldexp((1 << self.precision) - 1, largest_exponent + 1 - self.precision)
 
     @property
     def smallest_normal(self) -> float:
         """The smallest positive value of full precision."""
-        return 2.0 ** (2 - 2 ** (self.exponent_bits - 1))
+        return math.ldexp(1.0, 2 - (1 << (self.exponent_bits - 1)))
 
     def rounded(self, value: float) -> float:
         """The nearest value of this type (infinite beyond its range)."""

@@ -68,11 +68,12 @@ class Spec(Profile):
     def dequantize(self, operations: Operations[V], stored: V, operand: Quantization) -> V:
         """Return `convert(q - zero_point) * scale`; the subtraction is exact, in 32 bits or, if need be, in 64."""
         if any(operand.zero_points):
-            bits = 32 if _reach(operand) < 1 << 31 else 64
+            bits = 32 if reach(operand) < 1 << 31 else 64
+            wide = operations.to_integer(stored, bits, True)
             zero_points = operations.integers(operand.zero_points, operand.quantized_dimension, bits)
-            stored = operations.subtract(operations.to_integer(stored, bits, True), zero_points)
-        scales = operations.floats(operand.scales, operand.quantized_dimension)
-        return operations.multiply(operations.to_float(stored), scales)
+            stored = operations.subtract(wide, zero_points)
+        steps = operations.to_float(stored)
+        return operations.multiply(steps, operations.floats(operand.scales, operand.quantized_dimension))
 
     def requantize(self, operations: Operations[V], stored: V, operand: Quantization, result: Quantization) -> V:
         """Dequantize, then quantize; in integers where that provably gives the same (see `same_in_integers`)."""
@@ -93,13 +94,13 @@ def same_in_integers(float_format: FloatFormat, operand: Quantization, result: Q
     between m and m +- 1/2, in a spacing of 1/2, which goes to m, the even multiple. So it rounds to m; and clamping
     to integer bounds before rounding or after is the same. From 2**22 on it fails: the quotient can land on n + 1/2.
     """
-    reach = _reach(operand)
+    largest = reach(operand)
     return (
         equal_scales(float_format, operand, result)
-        and reach < 1 << (float_format.precision - 2)
-        and reach + max(abs(z) for z in result.zero_points) <= 1 << float_format.precision
+        and largest < 1 << (float_format.precision - 2)
+        and largest + max(abs(z) for z in result.zero_points) <= 1 << float_format.precision
         and float_format.rounded(min(operand.scales)) >= float_format.smallest_normal
-        and reach * float_format.rounded(max(operand.scales)) <= float_format.largest
+        and largest * float_format.rounded(max(operand.scales)) <= float_format.largest
     )
 
 
@@ -144,7 +145,7 @@ def _spread(values: tuple[T, ...], count: int) -> tuple[T, ...]:
     return values if len(values) == count else values * count
 
 
-def _reach(operand: Quantization) -> int:
+def reach(operand: Quantization) -> int:
     """The largest |q - zero point|."""
     return max(operand.storage_max - min(operand.zero_points), max(operand.zero_points) - operand.storage_min)
 
