@@ -1,0 +1,191 @@
+"""Evaluate ops whose operands are all constants.
+
+    %0 = stablehlo.convert %c : (tensor<1xi64>) -> tensor<1xf32>
+    %1 = stablehlo.reshape %0 : (tensor<1xf32>) -> tensor<f32>      ==>      %1 = stablehlo.constant dense<6.0> : tensor<f32>
+
+Only where the result is no larger than its largest operand: a broadcast that grows stays, and an elementwise op sees
+through it. Floating-point functions are computed in float64 and rounded once, as the reference interpreter does.
+Leaves alone: quantized types (weights stay stored integers), division of integers by zero, conversions out of range.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from torch_mlir import ir
+
+from shlo_quant.passes.base import ModulePass
+from shlo_quant.passes.dialects.constants import Array, stored_constant
+from shlo_quant.passes.dialects.quant import integer_range, is_quantized
+from shlo_quant.passes.dialects.stablehlo import comparison, constant, int_list, splat
+from shlo_quant.passes.rewrite import Rewriter, defining_op, erase_dead_ops
+
+Evaluate = Callable[..., Array | None]
+
+
+def fold(op: ir.Operation) -> ir.Value | None:
+    """The constant that an op's value is, or None."""
+    result = op.results[0].type
+    if is_quantized(result) or not result.has_static_shape:
+        return None
+    elementwise = op.name in ELEMENTWISE
+    arrays = [constant_operand(operand) if elementwise else plain_constant(operand) for operand in op.operands]
+    if not all(array is not None for array in arrays):
+        return None
+    with np.errstate(all="ignore"):
+        if elementwise and all(is_splat(array) for array in arrays):
+            scalars = [array[(slice(0, 1),) * array.ndim] for array in arrays]
+            value = EVALUATE[op.name](op, *scalars)
+            return None if value is None else splat(value.reshape(-1)[0].item(), result)
+        if math.prod(result.shape) > (max if elementwise else sum)(stored_size(array) for array in arrays):
+            return None
+        value = EVALUATE[op.name](op, *arrays)
+    return None if value is None else constant(value.reshape(result.shape), result.element_type)
+
+
+def plain_constant(value: ir.Value) -> Array | None:
+    """The elements of a constant that is not quantized."""
+    return None if is_quantized(value) else stored_constant(value)
+
+
+def constant_operand(value: ir.Value) -> Array | None:
+    """The elements of a plain constant, or of a broadcast of one, as a view that costs no memory."""
+    broadcast = defining_op(value, "stablehlo.broadcast_in_dim")
+    if broadcast is None:
+        return plain_constant(value)
+    array = plain_constant(broadcast.operands[0])
+    if array is None or not value.type.has_static_shape:
+        return None
+    return broadcast_view(array, value.type.shape, int_list(broadcast, "broadcast_dimensions") or [])
+
+
+def broadcast_view(array: Array, shape: list[int], dimensions: list[int]) -> Array:
+    """What broadcast_in_dim makes of an array, without a copy. Spec: broadcast_in_dim."""
+    order = np.argsort(dimensions, kind="stable") if dimensions else []
+    sizes = [1] * len(shape)
+    for dimension, size in zip(dimensions, array.shape, strict=True):
+        sizes[dimension] = size
+    return np.broadcast_to(array.transpose(order).reshape(sizes), shape)
+
+
+def is_splat(array: Array) -> bool:
+    """Whether all elements share one place in memory."""
+    return array.size > 0 and all(
+        stride == 0 or size == 1 for stride, size in zip(array.strides, array.shape, strict=True)
+    )
+
+
+def stored_size(array: Array) -> int:
+    """How many elements an array, possibly a broadcast view, holds in memory."""
+    return math.prod(size for size, stride in zip(array.shape, array.strides, strict=True) if stride or size == 0)
+
+
+# ---- evaluation, one function a kind of op
+
+
+def _binary(function: Callable[[Array, Array], Array]) -> Evaluate:
+    return lambda op, lhs, rhs: function(lhs, rhs)
+
+
+def _unary(function: Callable[[Array], Array]) -> Evaluate:
+    return lambda op, operand: function(operand)
+
+
+def _float64(function: Callable[[Array], Array]) -> Evaluate:
+    return lambda op, operand: function(operand.astype(np.float64)).astype(operand.dtype)
+
+
+def _divide(op: ir.Operation, lhs: Array, rhs: Array) -> Array | None:
+    if lhs.dtype.kind not in "iu":
+        return np.asarray(lhs / rhs)
+    if not rhs.all():
+        return None
+    quotient = np.abs(lhs) // np.abs(rhs)
+    return np.asarray(np.where((lhs < 0) == (rhs < 0), quotient, -quotient), lhs.dtype)
+
+
+def _convert(op: ir.Operation, operand: Array) -> Array | None:
+    element = op.results[0].type.element_type
+    if not isinstance(element, ir.IntegerType):
+        return operand
+    if element.width == 1:
+        return np.asarray(operand != 0)
+    lowest, highest = integer_range(element.width, not element.is_unsigned)
+    if operand.dtype.kind != "b" and not (
+        np.isfinite(operand).all() and ((operand >= lowest) & (operand <= highest)).all()
+    ):
+        return None
+    return operand.astype(f"{'u' if element.is_unsigned else ''}int{max(element.width, 8)}")
+
+
+def _compare(op: ir.Operation, lhs: Array, rhs: Array) -> Array | None:
+    direction, kind = comparison(op)
+    return None if kind == "TOTALORDER" else np.asarray(COMPARE[direction](lhs, rhs))
+
+
+COMPARE = {
+    "EQ": np.equal,
+    "NE": np.not_equal,
+    "LT": np.less,
+    "LE": np.less_equal,
+    "GT": np.greater,
+    "GE": np.greater_equal,
+}
+
+
+def _slice(op: ir.Operation, operand: Array) -> Array:
+    bounds = zip(*(int_list(op, name) or [] for name in ("start_indices", "limit_indices", "strides")), strict=True)
+    return np.asarray(operand[tuple(slice(*bound) for bound in bounds)])
+
+
+ELEMENTWISE: dict[str, Evaluate] = {
+    "stablehlo.add": _binary(np.add),
+    "stablehlo.subtract": _binary(np.subtract),
+    "stablehlo.multiply": _binary(np.multiply),
+    "stablehlo.divide": _divide,
+    "stablehlo.maximum": _binary(np.maximum),
+    "stablehlo.minimum": _binary(np.minimum),
+    "stablehlo.and": _binary(np.bitwise_and),
+    "stablehlo.or": _binary(np.bitwise_or),
+    "stablehlo.negate": _unary(np.negative),
+    "stablehlo.abs": _unary(np.abs),
+    "stablehlo.floor": _unary(np.floor),
+    "stablehlo.ceil": _unary(np.ceil),
+    "stablehlo.sqrt": _float64(np.sqrt),
+    "stablehlo.rsqrt": _float64(lambda operand: 1 / np.sqrt(operand)),
+    "stablehlo.convert": _convert,
+    "stablehlo.compare": _compare,
+    "stablehlo.select": lambda op, predicate, on_true, on_false: np.where(predicate, on_true, on_false),
+    "stablehlo.clamp": lambda op, low, operand, high: np.minimum(np.maximum(low, operand), high),
+}
+
+DATA_MOVEMENT: dict[str, Evaluate] = {
+    "stablehlo.reshape": lambda op, operand: operand,
+    "stablehlo.transpose": lambda op, operand: operand.transpose(int_list(op, "permutation")),
+    "stablehlo.reverse": lambda op, operand: np.flip(operand, int_list(op, "dimensions")),
+    "stablehlo.slice": _slice,
+    "stablehlo.concatenate": lambda op, *operands: np.concatenate(operands, op.attributes["dimension"].value),
+    "stablehlo.broadcast_in_dim": lambda op, operand: broadcast_view(
+        operand, op.results[0].type.shape, int_list(op, "broadcast_dimensions") or []
+    ),
+}
+
+EVALUATE = ELEMENTWISE | DATA_MOVEMENT
+
+
+@dataclass(frozen=True)
+class FoldConstants(ModulePass):
+    name: ClassVar[str] = "fold-constants"
+
+    def run(self, module: ir.Module) -> None:
+        with Rewriter(module) as rewriter:
+            for op in rewriter.ops(*EVALUATE):
+                with rewriter.before(op):
+                    value = fold(op)
+                if value is not None:
+                    rewriter.replace(op, value)
+        erase_dead_ops(module)
