@@ -78,8 +78,8 @@ func.func @two_activations(%x: !x, %y: !y) -> tensor<2x2xf32> {
 
 // CHECK-LABEL: func.func @unsigned_activation_4_bit_weight
 // CHECK-SAME:    (%[[X:.*]]: tensor<2x3x
-// CHECK:         stablehlo.constant() {{.*}} : tensor<3x2xi8>}> : () -> tensor<3x2x!quant.uniform<i8<-7:7>:f32:1, {2.500000e-01,5.000000e-01}>>
 // CHECK:         stablehlo.uniform_quantize %[[X]] {{.*}} -> tensor<2x3x!quant.uniform<i8:f32, 5.000000e-01:2>>
+// CHECK:         stablehlo.constant() {{.*}} : tensor<3x2xi8>}> : () -> tensor<3x2x!quant.uniform<i8<-7:7>:f32:1, {2.500000e-01,5.000000e-01}>>
 // CHECK:         stablehlo.dot_general {{.*}} -> tensor<2x2x!quant.uniform<i32:f32:1, {1.250000e-01,2.500000e-01}>>
 func.func @unsigned_activation_4_bit_weight(%x: !x) -> tensor<2x2xf32> {
   %w = "stablehlo.constant"() <{value = dense<[[1, 2], [-3, 4], [5, -6]]> : tensor<3x2xi4>}> : () -> !w

@@ -109,7 +109,7 @@ def _sum_products(op: ir.Operation) -> ir.Value | None:
 def _add_wide(op: ir.Operation) -> ir.Value | None:
     """Add with a 32-bit result: exact where the scales agree, which f32 is not beyond 2^24."""
     result = uniform_type(op.results[0])
-    if result is None or result.storage_type.width != 32:
+    if result is None or result.storage_type.width != 32 or op.parent.name in REGION_OPS:
         return None
     rank = len(op.results[0].type.shape)
     terms = []
