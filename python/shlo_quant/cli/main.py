@@ -16,7 +16,7 @@ from importlib.metadata import version
 
 from shlo_quant.passes.errors import ShloQuantError
 
-COMMANDS = ("run", "golden")
+COMMANDS = ("lower", "inspect", "run", "golden", "demo")
 """The command modules, in the order of the help text."""
 
 

@@ -1,0 +1,44 @@
+"""`shlo-quant lower`: a quantized PyTorch model to StableHLO in one of its forms."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+NAME = "lower"
+HELP = "take a quantized PyTorch model (.pt2), or a StableHLO program in form qdq, to another form"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("model", metavar="MODEL", help="a .pt2 file, or a StableHLO program in form qdq")
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write; stdout by default")
+    parser.add_argument(
+        "--to",
+        choices=("qdq", "quantized", "integer"),
+        default="quantized",
+        help="qdq: float ops between dequantize and quantize; quantized (default): ops on !quant.uniform; "
+        "integer: no quantized type left",
+    )
+    parser.add_argument("--arithmetic", default="spec", choices=("spec",), help="how requantizations are computed")
+    parser.add_argument(
+        "--format", default="text", metavar="KIND", help="text (default), bytecode, portable or portable@VERSION"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Import, lower, write; what the user should know goes to stderr."""
+    from shlo_quant.cli.terminal import working
+    from shlo_quant.files import Format, write_program
+    from shlo_quant.pipelines import lower
+    from shlo_quant.programs import load
+
+    form = Format.parse(arguments.format)
+    with working(f"reading {arguments.model}"):
+        module, findings = load(arguments.model)
+    for finding in findings:
+        print(f"shlo-quant: note: {finding}", file=sys.stderr)
+    with working(f"lowering to {arguments.to}"):
+        lower(module, arguments.to, arguments.arithmetic)
+    write_program(module, arguments.output, form)
+    return 0

@@ -1,0 +1,30 @@
+"""A program by its file, whatever that is: a quantized PyTorch model (.pt2) or a StableHLO program."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+from torch_mlir import ir
+
+from shlo_quant.files import read_program
+from shlo_quant.passes.dialects.context import new_context
+from shlo_quant.passes.errors import Finding
+
+
+def is_pytorch_program(path: str | Path) -> bool:
+    """Whether a file is to be read by PyTorch: an archive, or named `.pt2`."""
+    return str(path).endswith(".pt2") or (Path(path).is_file() and zipfile.is_zipfile(path))
+
+
+def load(path: str | Path) -> tuple[ir.Module, tuple[Finding, ...]]:
+    """The program in a file, and what its importer found worth telling; a .pt2 comes in form `qdq`.
+
+    Raises: InputError if the file cannot be read; UnsupportedError with every op that cannot be imported.
+    """
+    if not is_pytorch_program(path):
+        return read_program(path, new_context()), ()
+    from shlo_quant.importers.pt2e import import_program, load_program  # torch is slow to import
+
+    imported = import_program(load_program(path))
+    return imported.module, imported.findings
