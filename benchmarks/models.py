@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import logging
 import math
-import os
 import time
 import warnings
 from collections.abc import Callable
@@ -27,6 +26,7 @@ from torch import nn
 from torch.export import ExportedProgram
 
 from shlo_quant import digits
+from shlo_quant.files import atomic
 from shlo_quant.pt2e.ptq import Inputs, quantize_ptq
 from shlo_quant.pt2e.quantizers import xnnpack_quantizer
 
@@ -149,7 +149,8 @@ def random_source(make_model: Callable[[], nn.Module], inputs: Callable[[int, to
 def digits_source() -> Source:
     """The digits classifier, trained here; tried on the whole test set."""
     training, test = digits.load()
-    calibration, trial = ([(i,) for i in images.split(1)] for images in (training.images[:256], test.images))
+    seen = training.images[: digits.CALIBRATION_COUNT]
+    calibration, trial = ([(image,) for image in digits.batches(images, 1)] for images in (seen, test.images))
     return Source(digits.train(training), calibration, trial)
 
 
@@ -219,9 +220,8 @@ def _print_fidelity(expected: torch.Tensor, found: torch.Tensor) -> None:
 def save(program: ExportedProgram, path: Path) -> None:
     """Write a `.pt2`; the file appears whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(f".{os.getpid()}.partial.pt2")
-    torch.export.save(program, partial)
-    partial.replace(path)
+    with atomic(path) as stream:
+        torch.export.save(program, stream)
 
 
 def main() -> None:

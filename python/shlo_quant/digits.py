@@ -19,7 +19,7 @@ from shlo_quant.passes.errors import MissingExtraError
 from shlo_quant.pt2e.ptq import quantize_ptq
 from shlo_quant.pt2e.quantizers import xnnpack_quantizer
 
-TEST_COUNT = 397
+TEST_COUNT = 400
 CALIBRATION_COUNT = 256
 EPOCHS, BATCH, LEARNING_RATE = 12, 32, 4e-3
 
@@ -60,7 +60,7 @@ def _conv_bn_relu(inputs: int, outputs: int, groups: int = 1) -> nn.Sequential:
 
 
 def load() -> tuple[Pictures, Pictures]:
-    """Return the training and the test set: 1400 and 397 pictures, split by a seeded shuffle.
+    """Return the training and the test set: 1397 and 400 pictures, split by a seeded shuffle.
 
     Raises: MissingExtraError without scikit-learn (extra `models`).
     """
@@ -84,9 +84,13 @@ def train(pictures: Pictures, seed: int = 0) -> DigitsNet:
         steps = EPOCHS * -(-len(pictures) // BATCH)
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
         for _ in range(EPOCHS):
-            for batch in torch.randperm(len(pictures)).split(BATCH):
+            order = torch.randperm(len(pictures))
+            for start in range(0, len(pictures), BATCH):
+                chosen = order[start : start + BATCH]
                 optimizer.zero_grad()
-                functional.cross_entropy(model(pictures.images[batch]), pictures.labels[batch]).backward()
+                torch.autograd.backward(
+                    functional.cross_entropy(model(pictures.images[chosen]), pictures.labels[chosen])
+                )
                 optimizer.step()
                 schedule.step()
     return model.eval()
@@ -99,16 +103,14 @@ def quantize(model: DigitsNet, training: Pictures, batch: int) -> ExportedProgra
       batch: how many pictures the program takes at once; its shapes are static.
     Raises: MissingExtraError without executorch (extra `xnnpack`).
     """
-    calibration = training.images[: CALIBRATION_COUNT // batch * batch].split(batch)
-    return quantize_ptq(model, (training.images[:batch],), [(images,) for images in calibration], xnnpack_quantizer())
+    calibration = [(images,) for images in batches(training.images[:CALIBRATION_COUNT], batch)]
+    return quantize_ptq(model, calibration[0], calibration, xnnpack_quantizer())
 
 
-def logits(model: nn.Module, images: torch.Tensor, batch: int) -> torch.Tensor:
-    """Logits [n, 10] of n images through a model that takes exactly `batch` at once; the last batch is padded."""
-    missing = -len(images) % batch
-    padded = torch.cat([images, images.new_zeros(missing, *images.shape[1:])])
-    with torch.no_grad():
-        return torch.cat([model(part) for part in padded.split(batch)])[: len(images)]
+def batches(images: torch.Tensor, batch: int) -> Iterator[torch.Tensor]:
+    """Cut images [n, ...] into batches [batch, ...], where `batch` divides n."""
+    assert len(images) % batch == 0, f"{len(images)} images are no whole number of batches of {batch}"
+    return (images[start : start + batch] for start in range(0, len(images), batch))
 
 
 def accuracy(logits: torch.Tensor, labels: torch.Tensor) -> float:
