@@ -28,15 +28,15 @@ def finding(op: ir.Operation, reason: str, remedy: str = "") -> Finding:
 
 def _parts(location: ir.Location) -> tuple[list[str], list[str]]:
     """Names and file positions of a location, the innermost first."""
-    if location.is_a_name():
+    if isinstance(location, ir.NameLoc):
         names, files = _parts(location.child_loc)
         return [location.name_str, *names], files
-    if location.is_a_file():
+    if isinstance(location, ir.FileLineColLoc):
         column = f":{location.start_col}" if location.start_col else ""
         return [], [f"{location.filename}:{location.start_line}{column}"]
-    if location.is_a_callsite():
+    if isinstance(location, ir.CallSiteLoc):
         return _parts(location.callee)
-    if location.is_a_fused():
+    if isinstance(location, ir.FusedLoc):
         inner = [_parts(child) for child in location.locations]
         return [n for names, _ in inner for n in names], [f for _, files in inner for f in files]
     return [], []

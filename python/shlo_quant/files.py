@@ -1,0 +1,241 @@
+"""Programs and arrays on disk; what is read is recognized by its content, what is written appears whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+import numpy as np
+from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
+
+from shlo_quant.passes.dialects.constants import Array
+from shlo_quant.passes.dialects.locations import describe
+from shlo_quant.passes.dialects.modules import bytecode, copy_module
+from shlo_quant.passes.errors import InputError
+
+STDIO = "-"
+"""The path that stands for stdin or stdout."""
+
+BYTECODE_MAGIC = b"ML\xefR"
+PORTABLE_PRODUCER = re.compile(rb"ML\xefR.StableHLO_v", re.DOTALL)  # magic, one byte of version, producer
+ZIP_MAGIC = b"PK\x03\x04"
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a program is stored: text (readable, without source locations), bytecode (with them), or StableHLO's
+    portable artifact, which other versions of StableHLO read.
+
+    Args:
+      version: of the portable artifact, such as "1.15.0"; "" for the newest, and for the other kinds.
+    """
+
+    kind: Literal["text", "bytecode", "portable"] = "text"
+    version: str = ""
+
+    @staticmethod
+    def parse(text: str) -> Format:
+        """From "text", "bytecode", "portable" or "portable@VERSION". Raises: InputError for anything else."""
+        kind, _, version = text.partition("@")
+        if text in ("text", "bytecode", "portable"):
+            return Format(text)
+        if kind != "portable":
+            raise InputError(f"format is text, bytecode, portable or portable@VERSION, got '{text}'")
+        oldest, newest = _stablehlo.get_minimum_version(), _stablehlo.get_current_version()
+        if not re.fullmatch(r"\d+\.\d+\.\d+", version) or not _key(oldest) <= _key(version) <= _key(newest):
+            raise InputError(f"the portable format has versions {oldest} to {newest}, got '{version}'")
+        return Format("portable", version)
+
+
+# ---- programs
+
+
+def read_program(path: str | Path, context: ir.Context) -> ir.Module:
+    """Read a program in any format; "-" is stdin.
+
+    Args:
+      context: with all dialects loaded (`new_context`).
+    Raises: InputError, one line, if there is no such file or it holds no program that can be read.
+    """
+    data = read_bytes(path)
+    messages: list[str] = []
+
+    def collect(diagnostic: ir.Diagnostic) -> bool:
+        messages.append(f"{describe(diagnostic.location)}: {diagnostic.message}")
+        return True
+
+    try:
+        with context.attach_diagnostic_handler(collect):
+            return parse_program(data, str(path), context)
+    except ir.MLIRError as error:
+        messages += [f"{describe(d.location)}: {d.message}" for d in error.error_diagnostics]
+        raise InputError(_first_message(path, messages, "not a valid program")) from None
+    except (ValueError, RuntimeError):  # RuntimeError: a message that is no text, of damaged bytecode
+        raise InputError(_first_message(path, messages, "damaged, or of another version")) from None
+
+
+def _first_message(path: str | Path, messages: list[str], otherwise: str) -> str:
+    """One line of all that MLIR had to say; it calls its input "-"."""
+    if not messages:
+        return f"{path}: {otherwise}"
+    message = messages[0].splitlines()[0]
+    return f"{path}{message[1:]}" if message.startswith("-:") else f"{path}: {otherwise}: {message}"
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """The content of a file, of stdin for "-". Raises: InputError if it cannot be read."""
+    if str(path) == STDIO:
+        return sys.stdin.buffer.read()
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: {_reason(error)}") from None
+
+
+def parse_program(data: bytes, name: str, context: ir.Context) -> ir.Module:
+    """A module from the content of a file.
+
+    Args:
+      name: what error messages call the file.
+    Raises: InputError for what is no program at all; MLIRError or ValueError (damaged portable artifact), which call
+      the file "-", for one that MLIR refuses.
+    """
+    if PORTABLE_PRODUCER.match(data):
+        return _stablehlo.deserialize_portable_artifact(context, data)
+    if data.startswith(BYTECODE_MAGIC):
+        return ir.Module.parse(data, context)
+    if data.startswith(ZIP_MAGIC):
+        raise InputError(f"{name}: an archive, not a StableHLO program; a .pt2 file is an input of `shlo-quant lower`")
+    if not data.strip():
+        raise InputError(f"{name}: the file is empty")
+    return ir.Module.parse(decode(data, name), context)
+
+
+def decode(data: bytes, name: str) -> str:
+    """Text from UTF-8. Raises: InputError for other bytes."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name}: neither MLIR bytecode nor UTF-8 text (byte {error.start})") from None
+    if "\0" in text:
+        raise InputError(f"{name}: neither MLIR bytecode nor text (byte {text.index(chr(0))} is zero)")
+    return text
+
+
+def write_program(module: ir.Module, path: str | Path, form: Format | None = None) -> None:
+    """Write a program, "-" for stdout; the module is not changed.
+
+    Raises: InputError if the file cannot be written, or the program has ops that the portable format does not.
+    """
+    write_bytes(serialize(module, form or Format()), path)
+
+
+def serialize(module: ir.Module, form: Format) -> bytes:
+    """The content of a program file. Raises: InputError if the portable format cannot hold the program."""
+    if form.kind == "text":
+        return f"{module.operation.get_asm(assume_verified=True)}\n".encode()
+    if form.kind == "bytecode":
+        return bytecode(module)
+    version = form.version or _stablehlo.get_current_version()
+    messages: list[str] = []
+
+    def collect(diagnostic: ir.Diagnostic) -> bool:
+        messages.append(f"{describe(diagnostic.location)}: {diagnostic.message}".splitlines()[0])
+        return True
+
+    with module.context.attach_diagnostic_handler(collect):
+        try:
+            artifact = _stablehlo.serialize_portable_artifact(copy_module(module), version)  # makes its argument VHLO
+        except ValueError:
+            reason = messages[0] if messages else "no reason given"
+            raise InputError(f"StableHLO {version} cannot hold this program: {reason}") from None
+    return bytes(artifact)
+
+
+# ---- arrays
+
+
+def read_arrays(path: str | Path) -> list[Array]:
+    """The arrays of an `.npz` file: in the order of their numbers if they are named arg0, arg1, ..., else as stored.
+
+    Raises: InputError if the file cannot be read or holds Python objects.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise InputError(f"{path}: one array, not an .npz archive")
+            names = list(archive)
+            if all(re.fullmatch(r"arg\d+", name) for name in names):
+                names.sort(key=lambda name: int(name[3:]))
+            return [archive[name] for name in names]
+    except OSError as error:
+        raise InputError(f"{path}: {_reason(error)}") from None
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path}: not an .npz archive of plain arrays ({error})") from None
+
+
+def write_arrays(arrays: Mapping[str, Array], path: str | Path) -> None:
+    """Write an `.npz` file. Raises: InputError if it cannot be written."""
+    with atomic(path) as stream:
+        np.savez(stream, allow_pickle=False, **arrays)
+
+
+# ---- whole files
+
+
+def write_bytes(data: bytes, path: str | Path) -> None:
+    """Write a file whole or not at all, to stdout for "-". Raises: InputError if it cannot be written."""
+    if str(path) == STDIO:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    with atomic(path) as stream:
+        stream.write(data)
+
+
+@contextlib.contextmanager
+def atomic(path: str | Path) -> Iterator[BinaryIO]:
+    """A stream that becomes the file `path` when the block ends, and nothing if it fails.
+
+    Raises: InputError if the file cannot be written.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise InputError(f"{path}: is a directory")
+    try:
+        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise InputError(f"{path}: {_reason(error)}") from None
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            yield stream
+        Path(name).chmod(0o666 & ~_umask())
+        Path(name).replace(target)
+    except OSError as error:
+        raise InputError(f"{path}: {_reason(error)}") from None
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+def _key(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
