@@ -13,31 +13,39 @@ from shlo_quant.passes.dialects.quant import is_quantized, uniform_type
 from shlo_quant.passes.dot_like import DOT_LIKE, DotLike
 from shlo_quant.passes.legalize_qdq_to_quantized_op import why_float
 from shlo_quant.passes.legalize_qdq_to_quantized_op.values import dequantized
-from shlo_quant.passes.rewrite import walk
+from shlo_quant.passes.rewrite import defining_op, walk
 
 NOT_COUNTED = ("builtin.module", "func.func", "func.return", "stablehlo.constant", "stablehlo.return")
-CASTS = ("stablehlo.uniform_quantize", "stablehlo.uniform_dequantize")
-
-
-@dataclass(frozen=True)
-class FloatOp:
-    """A float op and why it is one."""
-
-    op: str
-    location: str
-    reason: str
-    multiply_adds: int
+QUANTIZE, DEQUANTIZE = "stablehlo.uniform_quantize", "stablehlo.uniform_dequantize"
+REPEATERS = ("stablehlo.broadcast_in_dim", "stablehlo.convert", "stablehlo.reshape")
 
 
 @dataclass
 class OpRow:
-    """One line of the table: an op name with its counts."""
+    """Counts of one op name: ops on quantized types or integers (native), and on floats."""
 
     native: int = 0
-    float_: int = 0
+    floating: int = 0
     native_multiply_adds: int = 0
     float_multiply_adds: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class Island:
+    """Float ops that hand floats to each other.
+
+    Attributes:
+      location: of its first op.
+      ops: op name -> count.
+      reasons: why it is there.
+      multiply_adds: of its convolutions and dots.
+    """
+
+    location: str
+    ops: Counter[str]
+    reasons: tuple[str, ...]
+    multiply_adds: int
 
 
 @dataclass(frozen=True)
@@ -45,69 +53,130 @@ class Inspection:
     """Counts of a program.
 
     Attributes:
-      rows: op name -> counts; `native` are ops on quantized types or integers, `float_` ops on floats.
-      float_ops: every float op, with location and reason.
+      rows: op name -> counts; what stands in the region of a reduction belongs to the reduction.
+      islands: the float ops, grouped, in program order.
       quantized_pairs: convolutions and dots whose two operands are quantized: (native, all).
       weight_bytes: bytes of constants of quantized or integer type.
       float_weight_bytes: bytes of float constants.
     """
 
     rows: dict[str, OpRow]
-    float_ops: tuple[FloatOp, ...]
+    islands: tuple[Island, ...]
     quantized_pairs: tuple[int, int]
     weight_bytes: int
     float_weight_bytes: int
 
     @property
     def multiply_adds(self) -> tuple[int, int]:
-        """Multiply-adds of convolutions and dots: (native, all). Dynamic shapes count as 0."""
+        """Multiply-adds of convolutions and dots: (native, all). Those of dynamic shape are not counted."""
         native = sum(row.native_multiply_adds for row in self.rows.values())
         return native, native + sum(row.float_multiply_adds for row in self.rows.values())
 
 
 def inspect(module: ir.Module) -> Inspection:
     """Inspect a program of any form."""
+    ops = [op for op in walk(module.operation) if op.results and not _is_reduction_body(op)]
     rows: dict[str, OpRow] = defaultdict(OpRow)
-    float_ops = []
-    native_pairs = all_pairs = 0
-    weight_bytes = float_weight_bytes = 0
-    for op in walk(module.operation):
-        if op.name == "stablehlo.constant":
-            size, is_float = _constant_bytes(op)
-            weight_bytes, float_weight_bytes = weight_bytes + size * (not is_float), float_weight_bytes + size * is_float
-        if op.name in NOT_COUNTED or not op.results:
-            continue
-        row = rows[_row_name(op)]
-        multiply_adds = (DotLike.of(op).multiply_adds() or 0) if op.name in DOT_LIKE else 0
-        if is_native(op):
-            row.native += 1
-            row.native_multiply_adds += multiply_adds
-        else:
-            reason = "" if op.name in CASTS else why_float(op)
-            row.float_ += 1
-            row.float_multiply_adds += multiply_adds
-            row.reasons[reason] += 1
-            if reason:
-                float_ops.append(FloatOp(op.name, describe(op.location), reason, multiply_adds))
-        if op.name in DOT_LIKE:
-            native = is_native(op)
-            native_pairs += native
-            all_pairs += native or all(dequantized(v) is not None for v in op.operands)
+    counted = [op for op in ops if op.name not in NOT_COUNTED]
+    for op in counted:
+        _count(rows[_row_name(op)], op)
+    dots = [op for op in counted if op.name in DOT_LIKE]
+    native_dots = sum(map(is_native, dots))
+    missed = sum(not is_native(op) and all(dequantized(v) is not None for v in op.operands) for op in dots)
+    sizes = [_constant_bytes(op) for op in ops if op.name == "stablehlo.constant"]
     return Inspection(
-        dict(sorted(rows.items())), tuple(float_ops), (native_pairs, all_pairs), weight_bytes, float_weight_bytes
+        rows=dict(sorted(rows.items())),
+        islands=_islands([op for op in counted if not is_native(op) and op.name not in (QUANTIZE, DEQUANTIZE)]),
+        quantized_pairs=(native_dots, native_dots + missed),
+        weight_bytes=sum(size for size, is_float in sizes if not is_float),
+        float_weight_bytes=sum(size for size, is_float in sizes if is_float),
     )
 
 
 def is_native(op: ir.Operation) -> bool:
-    """Whether an op works on quantized types or integers alone, a requantize included."""
-    values = [*op.operands, *op.results]
-    return not any(isinstance(_element_type(v), (ir.FloatType, ir.F32Type, ir.F16Type, ir.BF16Type, ir.F64Type)) for v in values)
+    """Whether an op works on quantized types or integers alone; a requantize does."""
+    return not any(isinstance(_element_type(v), ir.FloatType) for v in [*op.operands, *op.results])
+
+
+def _count(row: OpRow, op: ir.Operation) -> None:
+    multiply_adds = (DotLike.of(op).multiply_adds() or 0) if op.name in DOT_LIKE else 0
+    if is_native(op):
+        row.native += 1
+        row.native_multiply_adds += multiply_adds
+        return
+    row.floating += 1
+    row.float_multiply_adds += multiply_adds
+    row.reasons[_reason(op)] += 1
+
+
+def _reason(op: ir.Operation) -> str:
+    """Why an op is float, in words that do for a whole row."""
+    if op.name == QUANTIZE:
+        return "floats enter here"
+    if op.name == DEQUANTIZE:
+        return "floats leave here"
+    if op.name not in DOT_LIKE and any(map(_makes_float, op.operands)):
+        return "inside a float island"
+    return why_float(op)
+
+
+def _makes_float(value: ir.Value) -> bool:
+    """Whether a value is a float that a float op computes: no argument, constant or dequantize."""
+    op = defining_op(value)
+    return op is not None and op.name != DEQUANTIZE and not is_native(op) and not _is_constant(value)
+
+
+def _is_constant(value: ir.Value) -> bool:
+    """Whether a value is a constant, or one that is broadcast, reshaped or converted."""
+    op = defining_op(value, *REPEATERS)
+    while op is not None:
+        value = op.operands[0]
+        op = defining_op(value, *REPEATERS)
+    return defining_op(value, "stablehlo.constant") is not None
+
+
+def _islands(ops: list[ir.Operation]) -> tuple[Island, ...]:
+    """Group float ops that are joined by float values."""
+    leader = {op: op for op in ops}
+
+    def find(op: ir.Operation) -> ir.Operation:
+        while leader[op] != op:
+            leader[op] = leader[leader[op]]
+            op = leader[op]
+        return op
+
+    for op in ops:
+        for operand in op.operands:
+            maker = defining_op(operand)
+            if maker in leader and not _is_constant(operand):
+                leader[find(op)] = find(maker)
+    groups: dict[ir.Operation, list[ir.Operation]] = defaultdict(list)
+    for op in ops:
+        groups[find(op)].append(op)
+    return tuple(_island(group) for group in groups.values() if not all(_is_constant(op.results[0]) for op in group))
+
+
+def _island(ops: list[ir.Operation]) -> Island:
+    reasons = Counter(reason for op in ops if (reason := _reason(op)) != "inside a float island")
+    names = Counter(op.name.removeprefix("stablehlo.") for op in ops)
+    multiply_adds = sum((DotLike.of(op).multiply_adds() or 0) for op in ops if op.name in DOT_LIKE)
+    return Island(describe(ops[0].location), names, tuple(reason for reason, _ in reasons.most_common()), multiply_adds)
+
+
+def _is_reduction_body(op: ir.Operation) -> bool:
+    """Whether an op stands in the region of a reduction, scatter or sort, not of control flow."""
+    parent = op.parent
+    return parent is not None and parent.name.startswith("stablehlo.") and parent.name not in (
+        "stablehlo.case",
+        "stablehlo.if",
+        "stablehlo.while",
+    )
 
 
 def _row_name(op: ir.Operation) -> str:
     """The op's name; a requantize has a row of its own."""
     name = op.name.removeprefix("stablehlo.")
-    return "uniform_quantize (requantize)" if op.name == CASTS[0] and is_quantized(op.operands[0]) else name
+    return f"{name} (requantize)" if op.name == QUANTIZE and is_quantized(op.operands[0]) else name
 
 
 def _element_type(value: ir.Value) -> ir.Type:
@@ -115,10 +184,9 @@ def _element_type(value: ir.Value) -> ir.Type:
 
 
 def _constant_bytes(op: ir.Operation) -> tuple[int, bool]:
-    """Size of a constant as it would be stored, and whether it is float."""
+    """Bytes of a constant as it would be stored (a splat is one element), and whether it is float."""
     value = op.results[0]
     uniform = uniform_type(value)
     element = uniform.storage_type if uniform is not None else value.type.element_type
-    if op.attributes["value"].is_splat:
-        return math.ceil(element.width / 8), not isinstance(element, ir.IntegerType)
-    return math.ceil(math.prod(value.type.shape) * element.width / 8), not isinstance(element, ir.IntegerType)
+    elements = 1 if op.attributes["value"].is_splat else math.prod(value.type.shape)
+    return math.ceil(elements * element.width / 8), isinstance(element, ir.FloatType)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from shlo_quant.cli.terminal import Table, add_json_option, show, working
 
 if TYPE_CHECKING:
-    from shlo_quant.inspection import Inspection, OpRow
+    from shlo_quant.inspection import Inspection, Island, OpRow
 
 NAME = "inspect"
 HELP = "show which ops of a model or program are native quantized ops and which stay in float, and why"
@@ -19,7 +19,7 @@ HELP = "show which ops of a model or program are native quantized ops and which 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("program", metavar="FILE", help="a .pt2 file (shown in form quantized) or a StableHLO program")
-    parser.add_argument("--islands", action="store_true", help="list every float op with its place in the model")
+    parser.add_argument("--islands", action="store_true", help="list the float islands with their place in the model")
     add_json_option(parser)
 
 
@@ -42,8 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     rows = [_row(name, row) for name, row in inspection.rows.items()]
     show(Table(arguments.program, ("op", "native", "float", "multiply-adds", "why float"), rows, _summary(inspection)), False)
     if arguments.islands:
-        places = [(o.op, o.location, o.reason) for o in inspection.float_ops]
-        show(Table("float ops", ("op", "where", "why"), places), False)
+        islands = [(_ops(i), i.location, "; ".join(i.reasons)) for i in inspection.islands]
+        show(Table("float islands", ("ops", "from", "why"), islands), False)
     return 0
 
 
@@ -54,10 +54,14 @@ def _row(name: str, row: OpRow) -> tuple[str, int, int, str, str]:
     return (
         name,
         row.native,
-        row.float_,
+        row.floating,
         f"{multiply_adds:,}" if multiply_adds else "",
         reasons + (f"; and {rest} more reasons" if rest > 0 else ""),
     )
+
+
+def _ops(island: Island) -> str:
+    return ", ".join(f"{count} {name}" if count > 1 else name for name, count in island.ops.items())
 
 
 def _summary(inspection: Inspection) -> str:
@@ -68,6 +72,7 @@ def _summary(inspection: Inspection) -> str:
         [
             f"convolutions and dots with two quantized operands that are native: {native_pairs} of {pairs}",
             f"native multiply-adds: {share}",
+            f"float islands: {len(inspection.islands)}",
             f"integer weights: {inspection.weight_bytes:,} bytes; float constants: {inspection.float_weight_bytes:,} bytes",
         ]
     )
@@ -77,10 +82,13 @@ def _data(inspection: Inspection) -> dict[str, object]:
     native, all_ = inspection.multiply_adds
     return {
         "ops": {
-            name: {"native": row.native, "float": row.float_, "reasons": dict(row.reasons)}
+            name: {"native": row.native, "float": row.floating, "reasons": dict(row.reasons)}
             for name, row in inspection.rows.items()
         },
-        "float_ops": [{"op": o.op, "location": o.location, "reason": o.reason} for o in inspection.float_ops],
+        "islands": [
+            {"location": i.location, "ops": dict(i.ops), "reasons": i.reasons, "multiply_adds": i.multiply_adds}
+            for i in inspection.islands
+        ],
         "quantized_pairs": {"native": inspection.quantized_pairs[0], "all": inspection.quantized_pairs[1]},
         "multiply_adds": {"native": native, "all": all_},
         "weight_bytes": inspection.weight_bytes,
