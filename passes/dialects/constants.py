@@ -59,7 +59,7 @@ def to_numpy(attribute: ir.Attribute) -> Array:
     if isinstance(element_type, ir.IntegerType):
         if element_type.width in (1, 8, 16, 32, 64):
             return np.asarray(attribute)
-        return _decode(attribute, np.dtype(np.uint8 if element_type.is_unsigned else np.int8))
+        return _low_bits(_decode(attribute, np.dtype(np.uint8 if element_type.is_unsigned else np.int8)), element_type)
     if isinstance(element_type, (ir.F16Type, ir.F32Type, ir.F64Type)):
         return np.asarray(attribute)
     return _decode(attribute, float_dtype(element_type))
@@ -74,6 +74,12 @@ def _decode(attribute: ir.DenseElementsAttr, dtype: np.dtype[Any]) -> Array:
     elements = body.replace("[", " ").replace("]", " ").replace(",", " ").split()
     values = np.array([_element(element, dtype) for element in elements], dtype)
     return np.full(shape, values[0], dtype) if attribute.is_splat else values.reshape(shape)
+
+
+def _low_bits(values: Array, element_type: ir.IntegerType) -> Array:
+    """Integers below 8 bits from bytes whose upper bits mean nothing, as the hexadecimal form has them."""
+    sign = 0 if element_type.is_unsigned else 1 << (element_type.width - 1)
+    return ((values & ((1 << element_type.width) - 1)) ^ sign) - sign
 
 
 def _element(text: str, dtype: np.dtype[Any]) -> Any:
