@@ -28,6 +28,7 @@ def finding(op: ir.Operation, reason: str, remedy: str = "") -> Finding:
 
 def _parts(location: ir.Location) -> tuple[list[str], list[str]]:
     """Names and file positions of a location, the innermost first."""
+    location = ir.Location.from_attr(location.attr, location.context)  # diagnostics come without their class
     if isinstance(location, ir.NameLoc):
         names, files = _parts(location.child_loc)
         return [location.name_str, *names], files
