@@ -21,9 +21,13 @@ from shlo_quant.passes.dialects.constants import Array
 from shlo_quant.passes.dialects.locations import describe
 from shlo_quant.passes.dialects.modules import bytecode, copy_module
 from shlo_quant.passes.errors import InputError
+from shlo_quant.passes.rewrite import walk
 
 STDIO = "-"
 """The path that stands for stdin or stdout."""
+
+SPLIT_MARKER = "// -----"
+"""Begins a line between two programs in one file."""
 
 BYTECODE_MAGIC = b"ML\xefR"
 PORTABLE_PRODUCER = re.compile(rb"ML\xefR.StableHLO_v", re.DOTALL)  # magic, one byte of version, producer
@@ -66,7 +70,11 @@ def read_program(path: str | Path, context: ir.Context) -> ir.Module:
       context: with all dialects loaded (`new_context`).
     Raises: InputError, one line, if there is no such file or it holds no program that can be read.
     """
-    data = read_bytes(path)
+    return load_program(read_bytes(path), str(path), context)
+
+
+def load_program(data: bytes, name: str, context: ir.Context) -> ir.Module:
+    """As `read_program`, from the content of a file that messages call `name`."""
     messages: list[str] = []
 
     def collect(diagnostic: ir.Diagnostic) -> bool:
@@ -75,20 +83,20 @@ def read_program(path: str | Path, context: ir.Context) -> ir.Module:
 
     try:
         with context.attach_diagnostic_handler(collect):
-            return parse_program(data, str(path), context)
+            return parse_program(data, name, context)
     except ir.MLIRError as error:
         messages += [f"{describe(d.location)}: {d.message}" for d in error.error_diagnostics]
-        raise InputError(_first_message(path, messages, "not a valid program")) from None
+        raise InputError(_first_message(name, messages, "not a valid program")) from None
     except (ValueError, RuntimeError):  # RuntimeError: a message that is no text, of damaged bytecode
-        raise InputError(_first_message(path, messages, "damaged, or of another version")) from None
+        raise InputError(_first_message(name, messages, "damaged, or of another version")) from None
 
 
-def _first_message(path: str | Path, messages: list[str], otherwise: str) -> str:
+def _first_message(name: str, messages: list[str], otherwise: str) -> str:
     """One line of all that MLIR had to say; it calls its input "-"."""
     if not messages:
-        return f"{path}: {otherwise}"
+        return f"{name}: {otherwise}"
     message = messages[0].splitlines()[0]
-    return f"{path}{message[1:]}" if message.startswith("-:") else f"{path}: {otherwise}: {message}"
+    return f"{name}{message[1:]}" if message.startswith("-:") else f"{name}: {otherwise}: {message}"
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -117,7 +125,27 @@ def parse_program(data: bytes, name: str, context: ir.Context) -> ir.Module:
         raise InputError(f"{name}: an archive, not a StableHLO program; a .pt2 file is an input of `shlo-quant lower`")
     if not data.strip():
         raise InputError(f"{name}: the file is empty")
-    return ir.Module.parse(decode(data, name), context)
+    module = ir.Module.parse(decode(data, name), context)
+    for op in walk(module.operation):  # MLIR calls what it parses from memory "-"
+        location = op.location
+        if isinstance(location, ir.FileLineColLoc) and location.filename == "-":
+            op.location = ir.Location.file(name, location.start_line, location.start_col, context)
+    return module
+
+
+def split_input(text: str) -> list[str]:
+    """The programs of a text with `// -----` lines between them; blank ones are left out.
+
+    Each stands behind as many blank lines as keep the numbers of its lines.
+    """
+    parts, blank_lines = [""], 0
+    for line in text.splitlines(keepends=True):
+        blank_lines += 1
+        if line.startswith(SPLIT_MARKER):
+            parts.append("\n" * blank_lines)
+        else:
+            parts[-1] += line
+    return [part for part in parts if part.strip()]
 
 
 def decode(data: bytes, name: str) -> str:

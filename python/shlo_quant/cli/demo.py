@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shlo_quant.cli.terminal import Table, add_json_option, show, working
+from shlo_quant.cli.terminal import Table, add_json_option, quiet_libraries, show, working
 
 if TYPE_CHECKING:
     from shlo_quant.demo import DemoResult
@@ -28,10 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the demo; 1 if integers differ that must be equal."""
-    with working("importing PyTorch"):
-        from shlo_quant.demo import run_demo
+    with quiet_libraries():
+        with working("importing PyTorch"):
+            from shlo_quant.demo import run_demo
 
-    result = run_demo(arguments.images, arguments.directory, working)
+        result = run_demo(arguments.images, arguments.directory, working)
     if arguments.json:
         print(json.dumps(asdict(result), indent=2))
     else:
@@ -41,7 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _tables(result: DemoResult) -> tuple[Table, Table]:
-    judged = tuple((p.program, p.runs_in, f"{p.accuracy:.2%}") for p in result.programs)
+    judged = tuple(
+        (p.program, p.runs_in, f"{p.accuracy:.2%}", None if p.accuracy_on_all is None else f"{p.accuracy_on_all:.2%}")
+        for p in result.programs
+    )
     compared = tuple(
         (
             f"{c.found} / {c.expected}",
@@ -53,9 +57,14 @@ def _tables(result: DemoResult) -> tuple[Table, Table]:
         )
         for c in result.comparisons
     )
+    headings = ("program", "runs in", "accuracy", f"on all {result.all_images}")
     columns = ("programs", "what", "integers compared", "mismatches", "largest, in steps", "promise")
     return (
-        Table(f"{result.images} test images of handwritten digits", ("program", "runs in", "accuracy"), judged),
+        Table(
+            f"{result.images} test images of handwritten digits",
+            ("program", "runs in", "accuracy", "on all 400"),
+            judged,
+        ),
         Table("Stored integers side by side", columns, compared, f"done in {result.seconds:.1f} s"),
     )
 

@@ -39,7 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     """The parser; it knows only the command that is asked for, so that no other module is imported."""
     parser = argparse.ArgumentParser(
-        prog="shlo-quant", description="From a quantized PyTorch (pt2e) model to quantized StableHLO, to integers, with proof."
+        prog="shlo-quant",
+        description="From a quantized PyTorch (pt2e) model to quantized StableHLO, to integers, with proof.",
     )
     parser.add_argument("--version", action="version", version=f"shlo-quant {version('shlo-quant')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

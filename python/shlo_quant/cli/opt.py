@@ -16,14 +16,21 @@ from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
 
 from shlo_quant.cli.diagnostics import Diagnostics, verify_diagnostics
-from shlo_quant.files import STDIO, Format, decode, parse_program, read_bytes, serialize, write_bytes
+from shlo_quant.files import (
+    SPLIT_MARKER,
+    STDIO,
+    Format,
+    decode,
+    parse_program,
+    read_bytes,
+    serialize,
+    split_input,
+    write_bytes,
+)
 from shlo_quant.passes import PASSES, pass_class
 from shlo_quant.passes.base import ModulePass, UpstreamPasses, run_passes
 from shlo_quant.passes.dialects.context import new_context
 from shlo_quant.passes.errors import InputError, ShloQuantError
-from shlo_quant.passes.rewrite import walk
-
-SPLIT_MARKER = "// -----"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -53,12 +60,20 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("input", nargs="?", default=STDIO, metavar="FILE", help="text, bytecode or portable artifact")
     parser.add_argument("--pass-pipeline", help="builtin.module(PASS{key=value},...) instead of single passes")
     parser.add_argument("--list-passes", action="store_true", help="list our passes and exit")
-    parser.add_argument("--split-input-file", action="store_true", help=f"programs are separated by '{SPLIT_MARKER}' lines")
-    parser.add_argument("--verify-diagnostics", action="store_true", help="check expected-error comments, print no program")
-    parser.add_argument("--mlir-print-ir-after-all", action="store_true", help="print the program after each pass, on stderr")
+    parser.add_argument(
+        "--split-input-file", action="store_true", help=f"programs are separated by '{SPLIT_MARKER}' lines"
+    )
+    parser.add_argument(
+        "--verify-diagnostics", action="store_true", help="check expected-error comments, print no program"
+    )
+    parser.add_argument(
+        "--mlir-print-ir-after-all", action="store_true", help="print the program after each pass, on stderr"
+    )
     parser.add_argument("--mlir-print-debuginfo", action="store_true", help="print source locations")
     parser.add_argument("--emit-bytecode", action="store_true", help="write bytecode instead of text")
-    parser.add_argument("-o", dest="output", default=STDIO, metavar="FILE", help="where the result goes (default: stdout)")
+    parser.add_argument(
+        "-o", dest="output", default=STDIO, metavar="FILE", help="where the result goes (default: stdout)"
+    )
     parser.add_argument("--version", action="version", version=f"shlo-quant-opt {version('shlo-quant')}")
     return parser
 
@@ -67,17 +82,6 @@ def _summary(name: str) -> str:
     """The first line of the pass's documentation."""
     module = sys.modules[pass_class(name).__module__]
     return (module.__doc__ or "").splitlines()[0]
-
-
-def split_input(text: str) -> list[str]:
-    """The parts of a file between the lines that begin with the marker."""
-    parts = [""]
-    for line in text.splitlines(keepends=True):
-        if line.startswith(SPLIT_MARKER):
-            parts.append("")
-        else:
-            parts[-1] += line
-    return parts
 
 
 # ---- pipelines
@@ -184,16 +188,10 @@ class _Driver:
             return 130
         return 0 if correct else 1
 
-    def _chunks(self, data: bytes) -> Iterator[bytes]:
-        """The programs of the input, blank ones left out, each behind as many blank lines as keep its lines' numbers."""
-        if not self._arguments.split_input_file:
-            yield data
-            return
-        blank_lines = 0
-        for chunk in split_input(decode(data, self._name)):
-            if chunk.strip():
-                yield ("\n" * blank_lines + chunk).encode()
-            blank_lines += chunk.count("\n") + 1
+    def _chunks(self, data: bytes) -> list[bytes]:
+        if self._arguments.split_input_file:
+            return [text.encode() for text in split_input(decode(data, self._name))]
+        return [data]
 
     def _transform(self, chunk: bytes, diagnostics: Diagnostics) -> bytes | None:
         """The transformed program, or None if it did not get through."""
@@ -201,7 +199,6 @@ class _Driver:
         with context, context.attach_diagnostic_handler(diagnostics.collect):
             try:
                 module = parse_program(chunk, self._name, context)
-                _name_source(module, self._name)
                 run_passes(module, self._passes, self._print_after if self._arguments.mlir_print_ir_after_all else None)
             except ir.MLIRError as error:
                 diagnostics.add_all(error.error_diagnostics)
@@ -222,14 +219,6 @@ class _Driver:
     def _print_after(self, step: ModulePass, module: ir.Module) -> None:
         text = module.operation.get_asm(enable_debug_info=self._arguments.mlir_print_debuginfo, assume_verified=True)
         print(f"// -----// IR Dump After {step} //----- //\n{text}\n", file=sys.stderr)
-
-
-def _name_source(module: ir.Module, name: str) -> None:
-    """Give ops the name of their file: MLIR calls the source of what it parses from memory "-"."""
-    for op in walk(module.operation):
-        location = op.location
-        if isinstance(location, ir.FileLineColLoc) and location.filename == "-":
-            op.location = ir.Location.file(name, location.start_line, location.start_col)
 
 
 if __name__ == "__main__":

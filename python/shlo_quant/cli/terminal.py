@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import logging
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -58,6 +60,18 @@ def working(what: str) -> Iterator[None]:
         return
     with console.status(what):
         yield
+
+
+@contextlib.contextmanager
+def quiet_libraries() -> Iterator[None]:
+    """Keep warnings of the libraries that quantize (torch, torchao, executorch) off stderr; errors stay."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            yield
+    finally:
+        logging.disable(before)
 
 
 def _text(cell: Cell) -> str:

@@ -1,0 +1,64 @@
+"""Seeded inputs for a program: over the whole range of stored integers, and of floats what the program quantizes."""
+
+from __future__ import annotations
+
+import numpy as np
+from torch_mlir import ir
+
+from shlo_quant.passes.dialects.constants import Array, numpy_dtype
+from shlo_quant.passes.dialects.modules import entry_function
+from shlo_quant.passes.dialects.quant import integer_range, uniform_type
+from shlo_quant.passes.dialects.stablehlo import DYNAMIC
+from shlo_quant.passes.errors import InputError
+from shlo_quant.passes.rewrite import users
+
+LARGEST_INTEGER = 1000
+"""Bound of wide integers, stored ones included: sums of them stay far from overflow."""
+
+
+def random_inputs(program: ir.Module, seed: int) -> list[Array]:
+    """One array per argument of the entry function; the same for the same seed.
+
+    Stored integers cover their storage range, or +-1000 of a wider one. Floats are normal with deviation 1; a float
+    that is quantized covers the range of its quantized type and a tenth beyond, so that some saturate.
+    Raises: InputError for an argument of dynamic shape.
+    """
+    generator = np.random.default_rng(seed)
+    block = entry_function(program).regions[0].blocks[0]
+    return [_random(argument, generator) for argument in block.arguments]
+
+
+def _random(argument: ir.BlockArgument, generator: np.random.Generator) -> Array:
+    tensor, dtype = argument.type, numpy_dtype(argument.type)
+    if DYNAMIC in tensor.shape:
+        raise InputError(f"no inputs can be made for an argument of dynamic shape, {tensor}")
+    if dtype.kind not in "iub":
+        lowest, highest = _quantized_range(argument)
+        if lowest == highest:
+            return generator.standard_normal(tensor.shape).astype(dtype)
+        return generator.uniform(lowest, highest, tensor.shape).astype(dtype)
+    lowest, highest = _integer_bounds(tensor)
+    return generator.integers(lowest, highest, tensor.shape, np.int64, endpoint=True).astype(dtype)
+
+
+def _integer_bounds(tensor: ir.RankedTensorType) -> tuple[int, int]:
+    uniform = uniform_type(tensor)
+    if uniform is not None:
+        lowest, highest = uniform.storage_min, uniform.storage_max
+    elif tensor.element_type.width == 1:
+        return 0, 1
+    else:
+        lowest, highest = integer_range(tensor.element_type.width, not tensor.element_type.is_unsigned)
+    return max(lowest, -LARGEST_INTEGER), min(highest, LARGEST_INTEGER)
+
+
+def _quantized_range(argument: ir.BlockArgument) -> tuple[float, float]:
+    """The floats that the argument's quantized type stands for, a tenth wider; (0, 0) if it is not quantized."""
+    for user in users(argument):
+        uniform = uniform_type(user.results[0]) if user.name == "stablehlo.uniform_quantize" else None
+        if uniform is not None:
+            pairs = list(zip(uniform.scales, uniform.zero_points, strict=True))
+            lowest = min((uniform.storage_min - zero_point) * scale for scale, zero_point in pairs)
+            highest = max((uniform.storage_max - zero_point) * scale for scale, zero_point in pairs)
+            return 1.1 * lowest, 1.1 * highest
+    return 0.0, 0.0
