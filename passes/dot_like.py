@@ -63,13 +63,21 @@ class DotLike:
         lhs_reach = max(abs(lhs.storage_min - lhs.zero_point), abs(lhs.storage_max - lhs.zero_point))
         stored = stored_constant(rhs_value)
         if stored is not None:
-            magnitudes = np.abs(stored.astype(np.int64) - broadcast_parameter(rhs.zero_points, rhs, stored.ndim))
-            return lhs_reach * int(magnitudes.sum(axis=self.summed_dimensions).max(initial=0))
+            return lhs_reach * int(_magnitude_sums(stored, rhs, self.summed_dimensions).max(initial=0))
         sizes: list[int] = [self.rhs.type.shape[d] for d in self.summed_dimensions]
         if DYNAMIC in sizes:
             return None
         rhs_reach = max(max(abs(rhs.storage_min - z), abs(rhs.storage_max - z)) for z in rhs.zero_points)
         return lhs_reach * rhs_reach * math.prod(sizes)
+
+
+def _magnitude_sums(stored: Array, uniform: UniformType, dimensions: tuple[int, ...]) -> Array:
+    """Sums of |q - zero point|, without a wide copy of large weights where zero points are 0."""
+    if uniform.has_zero_point:
+        magnitudes = np.abs(stored.astype(np.int64) - broadcast_parameter(uniform.zero_points, uniform, stored.ndim))
+        return np.asarray(magnitudes.sum(axis=dimensions))
+    negative = np.minimum(stored, 0).sum(axis=dimensions, dtype=np.int64)
+    return np.asarray(stored.sum(axis=dimensions, dtype=np.int64) - 2 * negative)
 
 
 def accumulator_reach(value: ir.Value) -> int | None:

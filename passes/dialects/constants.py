@@ -79,7 +79,7 @@ def _decode(attribute: ir.DenseElementsAttr, dtype: np.dtype[Any]) -> Array:
 def _low_bits(values: Array, element_type: ir.IntegerType) -> Array:
     """Integers below 8 bits from bytes whose upper bits mean nothing, as the hexadecimal form has them."""
     sign = 0 if element_type.is_unsigned else 1 << (element_type.width - 1)
-    return ((values & ((1 << element_type.width) - 1)) ^ sign) - sign
+    return np.asarray(((values & ((1 << element_type.width) - 1)) ^ sign) - sign)
 
 
 def _element(text: str, dtype: np.dtype[Any]) -> Any:
@@ -140,8 +140,9 @@ def with_true_sign(storage: Array, uniform: UniformType) -> Array:
     """Stored integers from the elements of a storage-typed attribute: `u8` is signless there, so 200 reads as -56."""
     if uniform.is_signed or storage.dtype.kind == "u":
         return storage
-    mask = storage.dtype.type((1 << uniform.storage_type.width) - 1 if uniform.storage_type.width < 8 else -1)
-    return (storage & mask).view(f"u{storage.dtype.name}")
+    width = uniform.storage_type.width
+    unsigned = np.asarray(storage, order="C").view(f"u{storage.dtype.name}")
+    return unsigned if width >= 8 else np.asarray(unsigned & np.uint8((1 << width) - 1))
 
 
 def without_sign(stored: Array, uniform: UniformType) -> Array:
@@ -150,5 +151,5 @@ def without_sign(stored: Array, uniform: UniformType) -> Array:
         return stored
     width = uniform.storage_type.width
     bits = np.asarray(stored, order="C").astype(f"uint{max(width, 8)}").view(f"int{max(width, 8)}")
-    sign = bits.dtype.type(1 << (width - 1)) if width < 8 else bits.dtype.type(0)
-    return (bits ^ sign) - sign
+    sign = np.int8(1 << (width - 1)) if width < 8 else np.int8(0)
+    return np.asarray((bits ^ sign) - sign)

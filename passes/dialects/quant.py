@@ -54,7 +54,7 @@ class UniformType:
         if len(self.scales) != len(self.zero_points):
             raise ParameterError(f"got {len(self.scales)} scales but {len(self.zero_points)} zero points")
         for scale in self.scales:
-            if not (math.isfinite(scale) and scale > 0):
+            if not 0 < scale < math.inf:
                 raise ParameterError(f"scale must be positive and finite, got {scale}")
         for zero_point in self.zero_points:
             if not self.storage_min <= zero_point <= self.storage_max:

@@ -36,10 +36,10 @@ class BuilderOperations:
         return self._format
 
     def floats(self, values: Sequence[float], dimension: int | None) -> ir.Value:
-        return self._along([self.format.rounded(value) for value in values], dimension, self._float_type)
+        return self._along(self.format.rounded(values), dimension, self._float_type)
 
     def integers(self, values: Sequence[int], dimension: int | None, bits: int) -> ir.Value:
-        return self._along(values, dimension, ir.IntegerType.get_signless(bits))
+        return self._along(np.array(values), dimension, ir.IntegerType.get_signless(bits))
 
     def add(self, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
         return stablehlo.elementwise("add", lhs, rhs)
@@ -59,9 +59,9 @@ class BuilderOperations:
     def clamp(self, lowest: int, value: ir.Value, highest: int) -> ir.Value:
         element = value.type.element_type
         scalar = ir.RankedTensorType.get([], element)
-        bounds: list[float] = [lowest, highest]
+        bounds = [lowest, highest]
         if not isinstance(element, ir.IntegerType):
-            bounds = [self.format.rounded(bound) for bound in bounds]
+            bounds = self.format.rounded(bounds).tolist()
         low, high = (stablehlo.splat(bound, scalar) for bound in bounds)
         return stablehlo.elementwise("clamp", low, value, high)
 
@@ -85,10 +85,11 @@ class BuilderOperations:
             self._shape = stablehlo.shape_tensor(self._like)
         return stablehlo.dynamic_broadcast_in_dim(value, self._shape, result_type, dimensions)
 
-    def _along(self, values: Sequence[float], dimension: int | None, element_type: ir.Type) -> ir.Value:
-        if dimension is not None and any(value != values[0] for value in values):
-            return self.broadcast(np.array(values), [dimension], element_type)
+    def _along(self, values: Array, dimension: int | None, element_type: ir.Type) -> ir.Value:
+        if dimension is not None and (values != values[0]).any():
+            return self.broadcast(values, [dimension], element_type)
+        value = values[0].item()
         tensor = with_element_type(self._like.type, element_type)
         if stablehlo.DYNAMIC not in tensor.shape:
-            return stablehlo.splat(values[0], tensor)
-        return self.broadcast_value(stablehlo.splat(values[0], ir.RankedTensorType.get([], element_type)), [])
+            return stablehlo.splat(value, tensor)
+        return self.broadcast_value(stablehlo.splat(value, ir.RankedTensorType.get([], element_type)), [])

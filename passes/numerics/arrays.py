@@ -29,7 +29,7 @@ class ArrayOperations:
         return self._format
 
     def floats(self, values: Sequence[float], dimension: int | None) -> Array:
-        return self._along(np.array([self.format.rounded(v) for v in values]).astype(self.format.dtype), dimension)
+        return self._along(self.format.rounded(values), dimension)
 
     def integers(self, values: Sequence[int], dimension: int | None, bits: int) -> Array:
         assert all(-(1 << (bits - 1)) <= value < 1 << (bits - 1) for value in values), f"integers must fit {bits} bits"
@@ -57,8 +57,8 @@ class ArrayOperations:
     def clamp(self, lowest: int, value: Array, highest: int) -> Array:
         if value.dtype.kind == "i":
             return np.clip(value, lowest, highest)
-        bounds = [np.asarray(self.format.rounded(bound)).astype(value.dtype) for bound in (lowest, highest)]
-        return np.asarray(np.minimum(np.maximum(value, bounds[0]), bounds[1]))
+        low, high = self.format.rounded([lowest, highest])
+        return np.asarray(np.minimum(np.maximum(value, low), high))
 
     @np.errstate(all="ignore")
     def to_float(self, value: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,14 +38,14 @@ class FloatFormat:
         """The smallest positive value of full precision."""
         return math.ldexp(1.0, 2 - (1 << (self.exponent_bits - 1)))
 
-    def rounded(self, value: float) -> float:
-        """The nearest value of this type (infinite beyond its range)."""
+    def rounded(self, values: Sequence[float]) -> np.ndarray[Any, np.dtype[Any]]:
+        """The nearest values of this type (infinite beyond its range), an array of `dtype`."""
         with np.errstate(over="ignore"):
-            return float(np.asarray(value, np.float64).astype(self.dtype))
+            return np.asarray(values, np.float64).astype(self.dtype)
 
     def holds(self, integer: int) -> bool:
         """Whether an integer is a value of this type."""
-        return self.rounded(integer) == integer
+        return int(abs(integer)) <= self.largest and float(self.rounded([integer])[0]) == integer
 
 
 F16 = FloatFormat(np.dtype(np.float16), precision=11, exponent_bits=5)

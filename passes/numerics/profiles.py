@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import ClassVar, TypeVar
 
+import numpy as np
+
 from shlo_quant.passes.numerics.floats import FloatFormat
 from shlo_quant.passes.numerics.operations import Operations, Quantization, V
 
@@ -95,22 +97,21 @@ def same_in_integers(float_format: FloatFormat, operand: Quantization, result: Q
     to integer bounds before rounding or after is the same. From 2**22 on it fails: the quotient can land on n + 1/2.
     """
     largest = reach(operand)
+    scales = float_format.rounded(operand.scales).astype(np.float64)
     return (
         equal_scales(float_format, operand, result)
         and largest < 1 << (float_format.precision - 2)
         and largest + max(abs(z) for z in result.zero_points) <= 1 << float_format.precision
-        and float_format.rounded(min(operand.scales)) >= float_format.smallest_normal
-        and largest * float_format.rounded(max(operand.scales)) <= float_format.largest
+        and scales.min() >= float_format.smallest_normal
+        and largest * scales.max() <= float_format.largest
     )
 
 
 def equal_scales(float_format: FloatFormat, operand: Quantization, result: Quantization) -> bool:
     """Whether two types have the same scale everywhere, as values of the float type."""
-    count = _slices(operand, result)
-    if count is None:
+    if _slices(operand, result) is None:
         return False
-    pairs = zip(_spread(operand.scales, count), _spread(result.scales, count), strict=True)
-    return all(float_format.rounded(old) == float_format.rounded(new) for old, new in pairs)
+    return bool(np.all(float_format.rounded(operand.scales) == float_format.rounded(result.scales)))
 
 
 def move_zero_point(operations: Operations[V], stored: V, operand: Quantization, result: Quantization) -> V:
