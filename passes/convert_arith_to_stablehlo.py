@@ -26,6 +26,8 @@ def convert_constant(op: ir.Operation) -> ir.Value | None:
 
 @dataclass(frozen=True)
 class ConvertArithToStablehlo(ModulePass):
+    """See the module docstring."""
+
     name: ClassVar[str] = "convert-arith-to-stablehlo"
 
     def run(self, module: ir.Module) -> None:

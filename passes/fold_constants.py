@@ -1,11 +1,12 @@
 """Evaluate ops whose operands are all constants.
 
     %0 = stablehlo.convert %c : (tensor<1xi64>) -> tensor<1xf32>
-    %1 = stablehlo.reshape %0 : (tensor<1xf32>) -> tensor<f32>      ==>      %1 = stablehlo.constant dense<6.0> : tensor<f32>
+    %1 = stablehlo.reshape %0 : (tensor<1xf32>) -> tensor<f32>      ==>      %1 = stablehlo.constant 6.0 : tensor<f32>
 
 Only where the result is no larger than its largest operand: a broadcast that grows stays, and an elementwise op sees
 through it. Floating-point functions are computed in float64 and rounded once, as the reference interpreter does.
-Leaves alone: quantized types (weights stay stored integers), division of integers by zero, conversions out of range.
+Leaves alone: quantized types (weights stay stored integers), large integers converted to float, division of integers by
+zero, conversions out of range.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ import numpy as np
 from torch_mlir import ir
 
 from shlo_quant.passes.base import ModulePass
-from shlo_quant.passes.dialects.constants import Array, stored_constant
+from shlo_quant.passes.dialects.constants import Array, numpy_dtype, stored_constant
 from shlo_quant.passes.dialects.quant import integer_range, is_quantized
 from shlo_quant.passes.dialects.stablehlo import comparison, constant, int_list, splat
 from shlo_quant.passes.rewrite import Rewriter, defining_op, erase_dead_ops
 
 Evaluate = Callable[..., Array | None]
+
+LARGE = 1 << 16  # bytes
 
 
 def fold(op: ir.Operation) -> ir.Value | None:
@@ -42,6 +45,8 @@ def fold(op: ir.Operation) -> ir.Value | None:
             value = EVALUATE[op.name](op, *scalars)
             return None if value is None else splat(value.reshape(-1)[0].item(), result)
         if math.prod(result.shape) > (max if elementwise else sum)(stored_size(array) for array in arrays):
+            return None
+        if _widens(result, arrays[0]):
             return None
         value = EVALUATE[op.name](op, *arrays)
     return None if value is None else constant(value.reshape(result.shape), result.element_type)
@@ -84,22 +89,24 @@ def stored_size(array: Array) -> int:
     return math.prod(size for size, stride in zip(array.shape, array.strides, strict=True) if stride or size == 0)
 
 
+def _widens(result: ir.Type, array: Array) -> bool:
+    """Whether a large constant would take more memory (integer weights converted to float)."""
+    return array.nbytes > LARGE and numpy_dtype(result).itemsize > array.itemsize
+
+
 # ---- evaluation, one function a kind of op
 
 
-def _binary(function: Callable[[Array, Array], Array]) -> Evaluate:
-    return lambda op, lhs, rhs: function(lhs, rhs)
-
-
-def _unary(function: Callable[[Array], Array]) -> Evaluate:
-    return lambda op, operand: function(operand)
+def _pure(function: Callable[..., Array]) -> Evaluate:
+    """A function of the operands alone."""
+    return lambda _op, *operands: function(*operands)
 
 
 def _float64(function: Callable[[Array], Array]) -> Evaluate:
-    return lambda op, operand: function(operand.astype(np.float64)).astype(operand.dtype)
+    return lambda _op, operand: function(operand.astype(np.float64)).astype(operand.dtype)
 
 
-def _divide(op: ir.Operation, lhs: Array, rhs: Array) -> Array | None:
+def _divide(lhs: Array, rhs: Array) -> Array | None:
     if lhs.dtype.kind not in "iu":
         return np.asarray(lhs / rhs)
     if not rhs.all():
@@ -143,28 +150,28 @@ def _slice(op: ir.Operation, operand: Array) -> Array:
 
 
 ELEMENTWISE: dict[str, Evaluate] = {
-    "stablehlo.add": _binary(np.add),
-    "stablehlo.subtract": _binary(np.subtract),
-    "stablehlo.multiply": _binary(np.multiply),
-    "stablehlo.divide": _divide,
-    "stablehlo.maximum": _binary(np.maximum),
-    "stablehlo.minimum": _binary(np.minimum),
-    "stablehlo.and": _binary(np.bitwise_and),
-    "stablehlo.or": _binary(np.bitwise_or),
-    "stablehlo.negate": _unary(np.negative),
-    "stablehlo.abs": _unary(np.abs),
-    "stablehlo.floor": _unary(np.floor),
-    "stablehlo.ceil": _unary(np.ceil),
+    "stablehlo.add": _pure(np.add),
+    "stablehlo.subtract": _pure(np.subtract),
+    "stablehlo.multiply": _pure(np.multiply),
+    "stablehlo.divide": _pure(_divide),
+    "stablehlo.maximum": _pure(np.maximum),
+    "stablehlo.minimum": _pure(np.minimum),
+    "stablehlo.and": _pure(np.bitwise_and),
+    "stablehlo.or": _pure(np.bitwise_or),
+    "stablehlo.negate": _pure(np.negative),
+    "stablehlo.abs": _pure(np.abs),
+    "stablehlo.floor": _pure(np.floor),
+    "stablehlo.ceil": _pure(np.ceil),
     "stablehlo.sqrt": _float64(np.sqrt),
     "stablehlo.rsqrt": _float64(lambda operand: 1 / np.sqrt(operand)),
     "stablehlo.convert": _convert,
     "stablehlo.compare": _compare,
-    "stablehlo.select": lambda op, predicate, on_true, on_false: np.where(predicate, on_true, on_false),
-    "stablehlo.clamp": lambda op, low, operand, high: np.minimum(np.maximum(low, operand), high),
+    "stablehlo.select": _pure(np.where),
+    "stablehlo.clamp": _pure(lambda low, operand, high: np.minimum(np.maximum(low, operand), high)),
 }
 
 DATA_MOVEMENT: dict[str, Evaluate] = {
-    "stablehlo.reshape": lambda op, operand: operand,
+    "stablehlo.reshape": _pure(lambda operand: operand),
     "stablehlo.transpose": lambda op, operand: operand.transpose(int_list(op, "permutation")),
     "stablehlo.reverse": lambda op, operand: np.flip(operand, int_list(op, "dimensions")),
     "stablehlo.slice": _slice,
@@ -179,6 +186,8 @@ EVALUATE = ELEMENTWISE | DATA_MOVEMENT
 
 @dataclass(frozen=True)
 class FoldConstants(ModulePass):
+    """See the module docstring."""
+
     name: ClassVar[str] = "fold-constants"
 
     def run(self, module: ir.Module) -> None:

@@ -27,7 +27,7 @@ def fold_reshapes(op: ir.Operation) -> ir.Value | None:
     bias = None
     dot = defining_op(op.operands[0], "stablehlo.dot_general")
     if add is not None:
-        dot, bias = defining_op(add.operands[0], "stablehlo.dot_general"), bias_vector(add.operands[1])
+        dot, bias = defining_op(add.operands[0], "stablehlo.dot_general"), last_dimension_vector(add.operands[1])
         if bias is None or single_user(add.results[0]) is None:
             return None
     merge = dot and defining_op(dot.operands[0], "stablehlo.reshape")
@@ -41,31 +41,31 @@ def fold_reshapes(op: ir.Operation) -> ir.Value | None:
     return product if bias is None else elementwise("add", product, broadcast_in_dim(bias, result, [last]))
 
 
-def bias_vector(value: ir.Value) -> ir.Value | None:
-    """The vector whose broadcast along the last dimension of a matrix `value` is."""
+def last_dimension_vector(value: ir.Value) -> ir.Value | None:
+    """The vector whose broadcast along the last dimension `value` is."""
     broadcast = defining_op(value, "stablehlo.broadcast_in_dim")
-    if broadcast is None or int_list(broadcast, "broadcast_dimensions") != [1]:
+    if broadcast is None or int_list(broadcast, "broadcast_dimensions") != [len(value.type.shape) - 1]:
         return None
     return broadcast.operands[0]
 
 
 def _undoes(source: ir.Type, dot: ir.Operation, result: ir.Type) -> bool:
     """Whether the product is of `source` with its leading dimensions merged, and `result` has them all."""
-    merged, dimensions = dot.operands[0].type, DotDimensions.of(dot)
-    one_matrix = (
-        not dimensions.lhs_batching and dimensions.lhs_contracting == (1,) and len(dot.results[0].type.shape) == 2
-    )
-    static = source.has_static_shape and result.has_static_shape
+    merged, product, dimensions = dot.operands[0].type, dot.results[0].type, DotDimensions.of(dot)
+    rows_only = not dimensions.lhs_batching and dimensions.lhs_contracting == (len(merged.shape) - 1,)
     return (
-        one_matrix
-        and static
+        rows_only
+        and source.has_static_shape
+        and len(product.shape) == len(merged.shape)
         and source.shape[-1] == merged.shape[-1]
-        and list(result.shape) == [*source.shape[:-1], dot.results[0].type.shape[-1]]
+        and list(result.shape) == [*source.shape[:-1], product.shape[-1]]
     )
 
 
 @dataclass(frozen=True)
 class FoldDotReshapes(ModulePass):
+    """See the module docstring."""
+
     name: ClassVar[str] = "fold-dot-reshapes"
 
     def run(self, module: ir.Module) -> None:

@@ -96,6 +96,8 @@ RULES: dict[str, Rule] = {
 
 @dataclass(frozen=True)
 class FoldIdentities(ModulePass):
+    """See the module docstring."""
+
     name: ClassVar[str] = "fold-identities"
 
     def run(self, module: ir.Module) -> None:

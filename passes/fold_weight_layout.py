@@ -85,8 +85,10 @@ MOVES: dict[str, Callable[[ir.Operation, Array, UniformType], Moved | None]] = {
 
 @dataclass(frozen=True)
 class FoldWeightLayout(ModulePass):
+    """See the module docstring."""
+
     name: ClassVar[str] = "fold-weight-layout"
 
     def run(self, module: ir.Module) -> None:
-        apply_rules(module, {name: move_layout for name in MOVES}, self.name)
+        apply_rules(module, dict.fromkeys(MOVES, move_layout), self.name)
         erase_dead_ops(module)

@@ -34,7 +34,7 @@ def simplify(op: ir.Operation) -> ir.Value | None:
     """A dot or dot_general with transposes and broadcasts of its operands taken into its dimension numbers."""
     original = product = Product(*op.operands, DotDimensions.of(op))
     while (
-        simpler := fold_rhs_transpose(product) or fold_lhs_transpose(product) or fold_rhs_broadcast(product)
+        simpler := fold_rhs_transpose(product) or fold_rhs_broadcast(product) or fold_lhs_transpose(product)
     ) is not None:
         product = simpler
     if product == original and op.name == "stablehlo.dot_general":
@@ -80,26 +80,37 @@ def _keeps_order(permutation: list[int], free: list[int]) -> bool:
 
 
 def fold_rhs_broadcast(product: Product) -> Product | None:
-    """A right-hand side broadcast over the leading batch dimensions: they become free dimensions of the left-hand side."""
-    broadcast = defining_op(product.rhs, "stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim")
+    """A right-hand side that is the same for all of the leading batch: the batch becomes free dimensions of the left."""
+    dimensions = product.dimensions
+    batch = tuple(range(len(dimensions.lhs_batching)))
+    if not batch or dimensions.lhs_batching != batch or dimensions.rhs_batching != batch:
+        return None
+    source = without_batch(product.rhs, len(batch))
+    if source is None:
+        return None
+    contracting = tuple(d - len(batch) for d in dimensions.rhs_contracting)
+    return Product(product.lhs, source, DotDimensions((), (), dimensions.lhs_contracting, contracting))
+
+
+def without_batch(value: ir.Value, batch: int) -> ir.Value | None:
+    """What `value` repeats along all of its first `batch` dimensions, if a broadcast and maybe a reshape made it so."""
+    sizes = list(value.type.shape)[batch:]
+    merge = defining_op(value, "stablehlo.reshape")
+    if merge is not None:
+        value = merge.operands[0]
+    broadcast = defining_op(value, "stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim")
     if broadcast is None:
         return None
-    source, dimensions = broadcast.operands[0], product.dimensions
-    kept = int_list(broadcast, "broadcast_dimensions") or []
-    batch = list(range(len(dimensions.lhs_batching)))
-    if not batch or list(dimensions.lhs_batching) != batch or set(dimensions.rhs_batching) & set(kept):
-        return None
-    result_sizes = product.rhs.type.shape
-    if len(kept) + len(batch) != len(result_sizes) or [result_sizes[d] for d in kept] != list(source.type.shape):
-        return None
-    if kept != sorted(kept):
-        return None
-    contracting = tuple(kept.index(d) for d in dimensions.rhs_contracting)
-    return Product(product.lhs, source, DotDimensions((), (), dimensions.lhs_contracting, contracting))
+    source, rank = broadcast.operands[0], len(value.type.shape)
+    trailing = list(range(rank - len(sizes), rank))
+    same = list(source.type.shape) == sizes == list(value.type.shape)[rank - len(sizes) :]
+    return source if same and int_list(broadcast, "broadcast_dimensions") == trailing else None
 
 
 @dataclass(frozen=True)
 class SimplifyDotGeneral(ModulePass):
+    """See the module docstring."""
+
     name: ClassVar[str] = "simplify-dot-general"
 
     def run(self, module: ir.Module) -> None:

@@ -212,6 +212,7 @@ class DotDimensions:
 
 
 def dot_general(lhs: ir.Value, rhs: ir.Value, dimensions: DotDimensions, result_type: ir.Type) -> ir.Value:
+    """A dot_general; its result type is not inferred, since its element type is the caller's choice."""
     numbers = _stablehlo.DotDimensionNumbers.get(
         lhs_batching_dimensions=list(dimensions.lhs_batching),
         rhs_batching_dimensions=list(dimensions.rhs_batching),

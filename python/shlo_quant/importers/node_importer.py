@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind, TensorArgument
 from torch.fx import Node
 from torch_mlir import ir
 from torch_mlir.extras.fx_importer import FxImporter, FxImporterHooks, GraphNodeImporter
@@ -138,6 +139,9 @@ def _name_location(info: Any) -> ir.Location:
 def _name_arguments(module: ir.Module, program: ExportedProgram) -> None:
     """Give the arguments of `main` the names of the program's inputs, as locations."""
     arguments = module.body.operations[0].regions[0].blocks[0].arguments
-    names = [name for name in program.graph_signature.user_inputs if isinstance(name, str)]
+    specs = program.graph_signature.input_specs
+    names = [
+        spec.arg.name for spec in specs if spec.kind == InputKind.USER_INPUT and isinstance(spec.arg, TensorArgument)
+    ]
     for argument, name in zip(arguments, names, strict=True):
         argument.set_location(ir.Location.name(name))

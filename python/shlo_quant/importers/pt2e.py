@@ -12,15 +12,17 @@ from dataclasses import dataclass
 import torch
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind
-from torch.fx import Node
+from torch.fx import Graph, Node
 from torch_mlir import ir
-from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 
+from shlo_quant.importers.checks import check_converted, check_importable, drop_constant_outputs, observe
+from shlo_quant.importers.decompositions import decompose
 from shlo_quant.importers.load import load_program
 from shlo_quant.importers.lowering import lower_to_stablehlo
 from shlo_quant.importers.node_importer import QuantizationPlan, import_nodes
 from shlo_quant.importers.node_locations import describe_node, target_name
 from shlo_quant.importers.qdq_ops import DEQUANTIZE_OPS, QUANTIZE_OPS, quantized_type
+from shlo_quant.importers.runtime_qparams import rewrite_tensor_overloads
 from shlo_quant.passes.base import ModulePass, UpstreamPasses, run_passes
 from shlo_quant.passes.convert_arith_to_stablehlo import ConvertArithToStablehlo
 from shlo_quant.passes.dialects.context import load_dialects
@@ -37,6 +39,7 @@ __all__ = ["ImportedProgram", "import_program", "load_program"]
 # what the C++ lowering leaves behind, and the forms that fusion expects
 CLEAN_UP: tuple[ModulePass, ...] = (
     ConvertArithToStablehlo(),
+    FoldIdentities(),
     SimplifyDotGeneral(),
     FoldConstants(),
     FoldIdentities(),
@@ -62,26 +65,32 @@ class ImportedProgram:
 def import_program(program: ExportedProgram) -> ImportedProgram:
     """Import a converted pt2e program; `program` itself is left as it is.
 
-    Raises: UnsupportedError with every op that cannot be imported.
+    Raises: InputError for a program that was prepared but never converted, UnsupportedError with every op that cannot
+      be imported.
     """
-    decomposed = program.run_decompositions(get_decomposition_table())
+    check_converted(program)
+    findings = list(observe(program, constant_tensors(program)))
+    decomposed = decompose(program)
+    check_importable(decomposed)
+    findings += drop_constant_outputs(decomposed)
+    constants = constant_tensors(decomposed)
+    rewrite_tensor_overloads(decomposed.graph, constants)
     context = load_dialects(ir.Context())
     with context, ir.Location.unknown():
-        plan = plan_quantization(decomposed)
+        plan = plan_quantization(decomposed.graph, constants)
         module = import_nodes(decomposed, plan, context)
         lower_to_stablehlo(module)
         run_passes(module, CLEAN_UP)
-    return ImportedProgram(module, ())
+    return ImportedProgram(module, tuple(findings))
 
 
-def plan_quantization(program: ExportedProgram) -> QuantizationPlan:
+def plan_quantization(graph: Graph, constants: dict[str, torch.Tensor]) -> QuantizationPlan:
     """Find the type of every quantize and dequantize node, and quantize parameters by PyTorch's own formula.
 
     Raises: UnsupportedError with every node that no quantized type of StableHLO can express.
     """
-    types, findings = {}, []
-    constants = constant_tensors(program)
-    for node in program.graph.nodes:
+    types, findings, constants = {}, [], dict(constants)
+    for node in graph.nodes:
         if node.target not in QUANTIZE_OPS and node.target not in DEQUANTIZE_OPS:
             continue
         try:
