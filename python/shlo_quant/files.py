@@ -1,4 +1,7 @@
-"""Programs and arrays on disk; what is read is recognized by its content, what is written appears whole or not at all."""
+"""Programs and arrays on disk.
+
+What is read is recognized by its content; what is written appears whole or not at all.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, cast, get_args
 
 import numpy as np
 from torch_mlir import ir
@@ -34,26 +37,31 @@ PORTABLE_PRODUCER = re.compile(rb"ML\xefR.StableHLO_v", re.DOTALL)  # magic, one
 ZIP_MAGIC = b"PK\x03\x04"
 
 
+Kind = Literal["text", "bytecode", "portable"]
+
+
 @dataclass(frozen=True)
 class Format:
-    """How a program is stored: text (readable, without source locations), bytecode (with them), or StableHLO's
-    portable artifact, which other versions of StableHLO read.
+    """How a program is stored.
+
+    Text is readable and without source locations; bytecode has them; the portable artifact is what other versions of
+    StableHLO read.
 
     Args:
       version: of the portable artifact, such as "1.15.0"; "" for the newest, and for the other kinds.
     """
 
-    kind: Literal["text", "bytecode", "portable"] = "text"
+    kind: Kind = "text"
     version: str = ""
 
     @staticmethod
     def parse(text: str) -> Format:
         """From "text", "bytecode", "portable" or "portable@VERSION". Raises: InputError for anything else."""
-        kind, _, version = text.partition("@")
-        if text in ("text", "bytecode", "portable"):
-            return Format(text)
-        if kind != "portable":
+        kind, separator, version = text.partition("@")
+        if kind not in get_args(Kind) or (separator and kind != "portable"):
             raise InputError(f"format is text, bytecode, portable or portable@VERSION, got '{text}'")
+        if not separator:
+            return Format(cast(Kind, kind))
         oldest, newest = _stablehlo.get_minimum_version(), _stablehlo.get_current_version()
         if not re.fullmatch(r"\d+\.\d+\.\d+", version) or not _key(oldest) <= _key(version) <= _key(newest):
             raise InputError(f"the portable format has versions {oldest} to {newest}, got '{version}'")
@@ -138,11 +146,10 @@ def split_input(text: str) -> list[str]:
 
     Each stands behind as many blank lines as keep the numbers of its lines.
     """
-    parts, blank_lines = [""], 0
-    for line in text.splitlines(keepends=True):
-        blank_lines += 1
+    parts = [""]
+    for number, line in enumerate(text.splitlines(keepends=True), 1):
         if line.startswith(SPLIT_MARKER):
-            parts.append("\n" * blank_lines)
+            parts.append("\n" * number)
         else:
             parts[-1] += line
     return [part for part in parts if part.strip()]

@@ -22,6 +22,7 @@ from shlo_quant.passes.base import ModulePass, run_passes
 from shlo_quant.passes.dialects import stablehlo
 from shlo_quant.passes.dialects.constants import Array
 from shlo_quant.passes.dialects.context import new_context
+from shlo_quant.passes.dialects.locations import describe
 from shlo_quant.passes.dialects.modules import copy_module, entry_function, signature
 from shlo_quant.passes.dialects.quant import is_quantized, uniform_type, with_element_type
 from shlo_quant.passes.errors import EngineError, InputError, ShloQuantError
@@ -58,10 +59,16 @@ class Outcome:
 
 @dataclass(frozen=True)
 class FileReport:
-    """What became of a golden file; `error` says why it could not be read."""
+    """What became of a golden file.
+
+    Attributes:
+      unread: the checks that could not be evaluated, each with its place and the reason.
+      error: why the file could not be read at all, or "".
+    """
 
     path: Path
     outcomes: tuple[Outcome, ...]
+    unread: tuple[str, ...] = ()
     error: str = ""
 
     @property
@@ -88,7 +95,7 @@ def check_files(paths: Sequence[Path], workers: int) -> Iterator[FileReport]:
     """Check golden files in parallel child processes; yield reports as they are done."""
     tasks = [partial(_check_file, path) for path in paths]
     for index, report in run_in_children(tasks, workers):
-        yield FileReport(paths[index], (), str(report)) if isinstance(report, EngineError) else report
+        yield FileReport(paths[index], (), error=str(report)) if isinstance(report, EngineError) else report
 
 
 def _check_file(path: Path) -> FileReport:
@@ -97,15 +104,19 @@ def _check_file(path: Path) -> FileReport:
         context = new_context()
         context.allow_unregistered_dialects = True  # upstream's `check` dialect is in no wheel
         outcomes: list[Outcome] = []
+        unread: list[str] = []
         with context, ir.Location.unknown():
             for text in split_input(decode(read_bytes(path), str(path))):
                 program = load_program(text.encode(), str(path), context)
-                expose_checks(program, path)
-                ways = WAYS if _has_quantized(program) else {"spec": ()}
-                outcomes += [_evaluate(program, way, passes) for way, passes in ways.items()]
+                left_out = expose_checks(program, path)
+                unread += left_out
+                _, values = signature(entry_function(program))
+                if values:
+                    ways = WAYS if _has_quantized(program) else {"spec": ()}
+                    outcomes += [_evaluate(program, way, passes) for way, passes in ways.items()]
     except InputError as error:
-        return FileReport(path, (), str(error))
-    return FileReport(path, tuple(outcomes))
+        return FileReport(path, (), error=str(error))
+    return FileReport(path, tuple(outcomes), tuple(unread))
 
 
 def _evaluate(program: ir.Module, way: str, passes: Sequence[ModulePass]) -> Outcome:
@@ -126,29 +137,35 @@ def _has_quantized(module: ir.Module) -> bool:
     return any(is_quantized(v) for op in walk(module.operation) for v in (*op.operands, *op.results))
 
 
-def expose_checks(module: ir.Module, path: str | Path = "program") -> None:
+def expose_checks(module: ir.Module, path: str | Path = "program") -> list[str]:
     """Take the checks out of the entry function, and let it return the pairs they compare instead of what it did.
 
-    Raises: InputError if it takes arguments or calls no check.
+    Returns: the checks that cannot be evaluated, each with place and reason; they are left out.
+    Raises: InputError if the function takes arguments or calls no check.
     """
     entry = entry_function(module)
     block = entry.regions[0].blocks[0]
     if len(block.arguments):
         raise InputError(f"{path}: a golden program takes no arguments; `golden make` turns a program into one")
     pairs: list[ir.Value] = []
+    unread: list[str] = []
     with Rewriter(module) as rewriter:
         for op in rewriter.ops():
             if _is_check(op):
                 with rewriter.before(op):
-                    pairs += _compared(op)
+                    compared = _compared(op)
+                if not compared:
+                    unread.append(f"{describe(op.location)}: the bindings cannot read complex constants")
+                pairs += compared
                 rewriter.erase(op)
-        if not pairs:
+        if not pairs and not unread:
             raise InputError(f"{path}: no check of expected values")
         old_return = _terminator(block)
         with rewriter.before(old_return):
             ir.Operation.create("func.return", operands=pairs)
         rewriter.erase(old_return)
     _set_signature(entry, [], [value.type for value in pairs])
+    return unread
 
 
 def _terminator(block: ir.Block) -> ir.Operation:
@@ -160,20 +177,21 @@ def _is_check(op: ir.Operation) -> bool:
     """Whether the op is one of upstream's checks, as a custom call or of its test dialect."""
     if op.name == "stablehlo.custom_call":
         return str(ir.StringAttr(op.attributes["call_target_name"]).value).startswith(CHECK_PREFIX)
-    return op.name.startswith(CHECK_PREFIX)
+    return str(op.name).startswith(CHECK_PREFIX)
 
 
 def _compared(op: ir.Operation) -> list[ir.Value]:
-    """The two values that a check compares; the expected one may be an attribute."""
+    """The two values that a check compares, expected and actual; nothing for complex numbers."""
+    if any(isinstance(value.type.element_type, ir.ComplexType) for value in op.operands):
+        return []
     if "value" in op.attributes:
-        attribute = ir.DenseElementsAttr(op.attributes["value"])
-        return [
-            stablehlo.create("stablehlo.constant", [], [attribute.type], {"value": attribute}).results[0],
-            op.operands[0],
-        ]
-    if len(op.operands) != 2:
-        raise InputError(f"a check compares two values, {op.name} has {len(op.operands)}")
-    return list(op.operands)
+        value = op.attributes["value"]
+        pair = [stablehlo.create("stablehlo.constant", [], [value.type], {"value": value}).results[0], op.operands[0]]
+    else:
+        pair = list(op.operands)
+    if len(pair) != 2:
+        raise InputError(f"{describe(op.location)}: a check compares two values, got {len(pair)}")
+    return pair
 
 
 def _set_signature(function: ir.Operation, inputs: Sequence[ir.Type], results: Sequence[ir.Type]) -> None:

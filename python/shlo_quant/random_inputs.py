@@ -30,15 +30,16 @@ def random_inputs(program: ir.Module, seed: int) -> list[Array]:
 
 def _random(argument: ir.BlockArgument, generator: np.random.Generator) -> Array:
     tensor, dtype = argument.type, numpy_dtype(argument.type)
-    if DYNAMIC in tensor.shape:
+    shape = tuple(tensor.shape)
+    if DYNAMIC in shape:
         raise InputError(f"no inputs can be made for an argument of dynamic shape, {tensor}")
     if dtype.kind not in "iub":
         lowest, highest = _quantized_range(argument)
         if lowest == highest:
-            return generator.standard_normal(tensor.shape).astype(dtype)
-        return generator.uniform(lowest, highest, tensor.shape).astype(dtype)
+            return generator.standard_normal(shape).astype(dtype)
+        return generator.uniform(lowest, highest, shape).astype(dtype)
     lowest, highest = _integer_bounds(tensor)
-    return generator.integers(lowest, highest, tensor.shape, np.int64, endpoint=True).astype(dtype)
+    return generator.integers(lowest, highest, shape, np.int64, endpoint=True).astype(dtype)
 
 
 def _integer_bounds(tensor: ir.RankedTensorType) -> tuple[int, int]:

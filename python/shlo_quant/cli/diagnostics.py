@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torch_mlir import ir
-
 from shlo_quant.passes.dialects.locations import describe
 from shlo_quant.passes.errors import ShloQuantError, UnsupportedError
 

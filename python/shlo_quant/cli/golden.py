@@ -64,6 +64,8 @@ def _check(arguments: argparse.Namespace) -> int:
     summary = f"{exact} of {len(ordered)} bit-exact"
     show(Table("", ("golden program", "checks", "elements", *WAYS), rows, summary), arguments.json)
     for report in ordered:
+        for check in report.unread:
+            print(f"shlo-quant: note: not evaluated: {check}", file=sys.stderr)
         for outcome in report.outcomes:
             if outcome.error:
                 print(f"shlo-quant: {report.path} ({outcome.way}): {outcome.error}", file=sys.stderr)
@@ -72,7 +74,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 def _row(report: FileReport, ways: Sequence[str]) -> tuple[str | int, ...]:
     by_way = {way: [o for o in report.outcomes if o.way == way] for way in ways}
-    first = next(outcomes for outcomes in by_way.values() if outcomes)
+    first = next((outcomes for outcomes in by_way.values() if outcomes), [])
     comparisons = [c for outcome in first for c in outcome.comparisons]
     return (
         report.path.name,

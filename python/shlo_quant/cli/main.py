@@ -12,8 +12,8 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 
+from shlo_quant.cli.version import ShowVersion
 from shlo_quant.passes.errors import ShloQuantError
 
 COMMANDS = ("lower", "inspect", "run", "golden", "demo")
@@ -42,7 +42,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         prog="shlo-quant",
         description="From a quantized PyTorch (pt2e) model to quantized StableHLO, to integers, with proof.",
     )
-    parser.add_argument("--version", action="version", version=f"shlo-quant {version('shlo-quant')}")
+    parser.add_argument("--version", action=ShowVersion)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     asked = words[:1] if words[:1] and words[0] in COMMANDS else COMMANDS
     for name in asked:

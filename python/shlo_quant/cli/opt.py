@@ -10,12 +10,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 
 from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
 
 from shlo_quant.cli.diagnostics import Diagnostics, verify_diagnostics
+from shlo_quant.cli.version import ShowVersion
 from shlo_quant.files import (
     SPLIT_MARKER,
     STDIO,
@@ -60,21 +60,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("input", nargs="?", default=STDIO, metavar="FILE", help="text, bytecode or portable artifact")
     parser.add_argument("--pass-pipeline", help="builtin.module(PASS{key=value},...) instead of single passes")
     parser.add_argument("--list-passes", action="store_true", help="list our passes and exit")
-    parser.add_argument(
-        "--split-input-file", action="store_true", help=f"programs are separated by '{SPLIT_MARKER}' lines"
-    )
-    parser.add_argument(
-        "--verify-diagnostics", action="store_true", help="check expected-error comments, print no program"
-    )
-    parser.add_argument(
-        "--mlir-print-ir-after-all", action="store_true", help="print the program after each pass, on stderr"
-    )
-    parser.add_argument("--mlir-print-debuginfo", action="store_true", help="print source locations")
-    parser.add_argument("--emit-bytecode", action="store_true", help="write bytecode instead of text")
-    parser.add_argument(
-        "-o", dest="output", default=STDIO, metavar="FILE", help="where the result goes (default: stdout)"
-    )
-    parser.add_argument("--version", action="version", version=f"shlo-quant-opt {version('shlo-quant')}")
+    for name, meaning in (
+        ("split-input-file", f"programs are separated by '{SPLIT_MARKER}' lines"),
+        ("verify-diagnostics", "check expected-error comments, print no program"),
+        ("mlir-print-ir-after-all", "print the program after each pass, on stderr"),
+        ("mlir-print-debuginfo", "print source locations"),
+        ("emit-bytecode", "write bytecode instead of text"),
+    ):
+        parser.add_argument(f"--{name}", action="store_true", help=meaning)
+    parser.add_argument("-o", dest="output", default=STDIO, metavar="FILE", help="the result's file (default: stdout)")
+    parser.add_argument("--version", action=ShowVersion)
     return parser
 
 

@@ -73,7 +73,7 @@ class _Child:
         self.pipe, write_end = os.pipe()
         self._limits = limits
         self._data = bytearray()
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
         sys.stdout.flush()
         sys.stderr.flush()
         self._pid = os.fork()
@@ -133,7 +133,7 @@ def _child_main(task: Callable[[], Any], limits: Limits, write_end: int, log: in
             answer = ("refused", str(error))
         except MemoryError:
             answer = ("refused", f"stopped at the memory limit of {limits.memory_bytes >> 20} MiB")
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - the parent raises it again
             answer = ("mistake", traceback.format_exc())
         with os.fdopen(write_end, "wb") as stream:
             pickle.dump(answer, stream, pickle.HIGHEST_PROTOCOL)

@@ -12,8 +12,8 @@ from functools import partial
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
-import torch_mlir._mlir_libs._stablehlo as _stablehlo
 from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
 
 from shlo_quant.engines.child import Limits, run_in_child
 from shlo_quant.engines.spec_arithmetic import lower_by_spec
@@ -44,8 +44,8 @@ class ReferenceEngine:
 
     Args:
       arithmetic: what a program with quantized types computes. "spec": the StableHLO specification, by
-        `lower_by_spec`, with no code of the pass `stablehlo-legalize-quant-to-math`. "upstream": whatever upstream's own
-        lowering makes of it, faults included.
+        `lower_by_spec`, with no code of the pass `stablehlo-legalize-quant-to-math`. "upstream": whatever upstream's
+        own lowering makes of it, faults included.
       limits: time and memory of one run.
     """
 
@@ -96,9 +96,8 @@ def _check_input(index: int, tensor: ir.Type, array: Array) -> Array:
     dtype, shape = numpy_dtype(tensor), tuple(tensor.shape)
     fits = len(shape) == array.ndim and all(w in (DYNAMIC, n) for w, n in zip(shape, array.shape, strict=True))
     if not fits or array.dtype != dtype:
-        raise InputError(
-            f"input {index} must be {dtype.name}{_shape_text(shape)} for {tensor}, got {array.dtype.name}{_shape_text(array.shape)}"
-        )
+        wanted, found = f"{dtype.name}{_shape_text(shape)}", f"{array.dtype.name}{_shape_text(array.shape)}"
+        raise InputError(f"input {index} must be {wanted} for {tensor}, got {found}")
     uniform = uniform_type(tensor)
     element = tensor.element_type if uniform is None else uniform.integer_type
     if isinstance(element, ir.IntegerType) and element.width in (2, 4) and array.size:

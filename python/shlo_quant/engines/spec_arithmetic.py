@@ -32,14 +32,17 @@ STEP = "spec arithmetic"
 DATA_MOVEMENT = tuple(
     f"stablehlo.{name}"
     for name in (
-        "broadcast_in_dim concatenate dynamic_broadcast_in_dim dynamic_gather dynamic_pad dynamic_reshape dynamic_slice "
-        "dynamic_update_slice gather get_dimension_size pad reshape reverse select slice transpose"
+        "broadcast_in_dim concatenate dynamic_broadcast_in_dim dynamic_gather dynamic_pad dynamic_reshape "
+        "dynamic_slice dynamic_update_slice gather pad reshape reverse select slice transpose"
     ).split()
 )
 
 TYPE_INDEPENDENT = frozenset(
     f"stablehlo.{name}"
-    for name in "bitcast_convert case composite custom_call get_tuple_element if optimization_barrier return sort tuple while".split()
+    for name in (
+        "bitcast_convert case composite custom_call get_dimension_size get_tuple_element if optimization_barrier "
+        "return sort tuple while"
+    ).split()
 ) | {"func.func", "func.call", "func.return"}
 """Ops whose meaning does not depend on the parameters of the quantized values they pass on."""
 
@@ -54,8 +57,8 @@ def lower_by_spec(module: ir.Module) -> None:
     Raises: UnsupportedError listing every op without a definition here.
     """
     with module.context, ir.Location.unknown():
-        exact: dict[str, Rule] = {name: _move_stored for name in DATA_MOVEMENT}
-        exact |= {name: _sum_products for name in DOT_LIKE}
+        exact: dict[str, Rule] = dict.fromkeys(DATA_MOVEMENT, _move_stored)
+        exact |= dict.fromkeys(DOT_LIKE, _sum_products)
         exact["stablehlo.add"] = _add_wide
         apply_rules(module, exact, STEP)
         run_passes(module, [LegalizeQuantizedOpToQdq()])
