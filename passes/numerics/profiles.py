@@ -124,15 +124,17 @@ def move_zero_point(operations: Operations[V], stored: V, operand: Quantization,
     zero_points = zip(_spread(operand.zero_points, count), _spread(result.zero_points, count), strict=True)
     moves = [new - old for old, new in zero_points]
     lowest, highest = operand.storage_min + min(moves), operand.storage_max + max(moves)
+    smallest, largest = operand.storage_min, operand.storage_max
     if any(moves):
         fits = lowest >= -(1 << 31) and highest < 1 << 31 and operand.storage_bits <= 32
         bits = 32 if fits else 64
         dimension = result.quantized_dimension if operand.quantized_dimension is None else operand.quantized_dimension
         stored = operations.to_integer(stored, bits, True)
         stored = operations.add(stored, operations.integers(moves, dimension, bits))
+        smallest, largest = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
     if lowest < result.storage_min or highest > result.storage_max:
-        # Within the operand's bounds, too, so that the bounds fit the type that is clamped.
-        stored = operations.clamp(max(lowest, result.storage_min), stored, min(highest, result.storage_max))
+        # Clamped in the type at hand, which may not hold both of the result's bounds.
+        stored = operations.clamp(max(smallest, result.storage_min), stored, min(largest, result.storage_max))
     return operations.to_integer(stored, result.storage_bits, result.is_signed)
 
 
