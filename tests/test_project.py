@@ -1,7 +1,8 @@
-"""The project itself: generated pages are fresh, commands start without torch, the wheel holds what it should."""
+"""The project itself: pages are up to date, commands start without torch, the wheel holds what it should."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
+from shlo_quant.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 
@@ -20,6 +23,11 @@ def test_pass_reference_is_fresh() -> None:
 @pytest.mark.parametrize("module", ["shlo_quant.passes", "shlo_quant.cli.opt", "shlo_quant.cli.main"])
 def test_starts_without_torch(module: str) -> None:
     subprocess.run([sys.executable, "-c", f"import sys, {module}; sys.exit('torch' in sys.modules)"], check=True)
+
+
+def test_readme_names_every_command() -> None:
+    named = re.findall(r"^\| `shlo-quant (\w+)", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert dict.fromkeys(named) == dict.fromkeys(COMMANDS)
 
 
 def test_wheel_holds_the_passes_and_no_tests(tmp_path: Path) -> None:
