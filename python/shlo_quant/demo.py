@@ -40,11 +40,17 @@ Step = Callable[[str], AbstractContextManager[None]]
 
 @dataclass(frozen=True)
 class Judged:
-    """One program and the share of the demo's images that it classifies right."""
+    """One program and how well it classifies.
+
+    Attributes:
+      accuracy: share of the demo's images that it classifies right.
+      accuracy_on_all: share of all test images, where they were all run.
+    """
 
     program: str
     runs_in: str
     accuracy: float
+    accuracy_on_all: float | None = None
 
 
 @dataclass(frozen=True)
@@ -75,9 +81,10 @@ class Comparison:
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What the demo found, on `images` test images."""
+    """What the demo found, on `images` of the `all_images` test images."""
 
     images: int
+    all_images: int
     programs: tuple[Judged, ...]
     comparisons: tuple[Comparison, ...]
     seconds: float
@@ -105,15 +112,16 @@ def run_demo(images: int, directory: Path | None, step: Step) -> DemoResult:
         forms = _lower_to_all_forms(program)
         if directory is not None:
             _write(directory, program, forms)
-    pictures = digits.Pictures(test.images[:count], test.labels[:count])
     with step("running PyTorch"):
-        torch_logits = {"float": _torch_logits(model, pictures), "Q/DQ": _torch_logits(program.module(), pictures)}
+        torch_logits = {"float model": _torch_logits(model, test.images)}
+        torch_logits["Q/DQ graph"] = _torch_logits(program.module(), test.images)
     with step(f"running the StableHLO reference interpreter on {count} images"):
-        runs = _run_reference(forms, pictures)
+        runs = _run_reference(forms, test.images[:count])
     return DemoResult(
         count,
-        _judge(torch_logits, runs, pictures.labels),
-        _compare(torch_logits["Q/DQ"], runs, _logits_type(forms["quantized"])),
+        len(test),
+        _judge(torch_logits, runs, test.labels),
+        _compare(torch_logits["Q/DQ graph"][:count], runs, _logits_type(forms["quantized"])),
         time.perf_counter() - start,
     )
 
@@ -135,9 +143,9 @@ def _write(directory: Path, program: ExportedProgram, forms: dict[Form, ir.Modul
         write_program(module, directory / f"digits.{form}.mlir")
 
 
-def _torch_logits(model: torch.nn.Module, pictures: digits.Pictures) -> Array:
+def _torch_logits(model: torch.nn.Module, images: torch.Tensor) -> Array:
     with torch.no_grad():
-        return torch.cat([model(images) for images in digits.batches(pictures.images, BATCH)]).numpy()
+        return torch.cat([model(batch) for batch in digits.batches(images, BATCH)]).numpy()
 
 
 @dataclass(frozen=True)
@@ -149,17 +157,17 @@ class _Runs:
     integer_tensors: list[Array]
 
 
-def _run_reference(forms: dict[Form, ir.Module], pictures: digits.Pictures) -> _Runs:
-    """Run all forms as they are, and once more with all their quantized tensors as results."""
+def _run_reference(forms: dict[Form, ir.Module], images: torch.Tensor) -> _Runs:
+    """Run the forms; the quantized one with all its quantized tensors as results, and what that lowers to as well."""
     observed, added = with_quantized_results(forms["quantized"])
-    programs = [*forms.values(), observed, lower(copy_module(observed), "integer")]
-    results = _run_on_batches(programs, [images.numpy() for images in digits.batches(pictures.images, BATCH)])
-    logits = {form: np.concatenate([batch[0] for batch in results[i]]) for i, form in enumerate(forms)}
+    programs = [forms["qdq"], forms["integer"], observed, lower(copy_module(observed), "integer")]
+    results = _run_on_batches(programs, [batch.numpy() for batch in digits.batches(images, BATCH)])
+    qdq, integer, quantized, _ = (np.concatenate([batch[0] for batch in batches]) for batches in results)
     quantized_tensors, integer_tensors = (
         [np.stack(tensors) for tensors in zip(*(batch[-added:] for batch in batches), strict=True)]
-        for batches in results[-2:]
+        for batches in results[2:]
     )
-    return _Runs(logits, quantized_tensors, integer_tensors)
+    return _Runs({"qdq": qdq, "quantized": quantized, "integer": integer}, quantized_tensors, integer_tensors)
 
 
 def _run_on_batches(programs: Sequence[ir.Module], batches: Sequence[Array]) -> list[list[list[Array]]]:
@@ -175,14 +183,13 @@ def _run_on_batches(programs: Sequence[ir.Module], batches: Sequence[Array]) -> 
 
 
 def _judge(torch_logits: dict[str, Array], runs: _Runs, labels: torch.Tensor) -> tuple[Judged, ...]:
-    logits = {
-        ("float model", "PyTorch"): torch_logits["float"],
-        ("Q/DQ graph", "PyTorch"): torch_logits["Q/DQ"],
-        **{(f"{form} form", "reference interpreter"): runs.logits[form] for form in FORMS},
-    }
-    return tuple(
-        Judged(program, runs_in, digits.accuracy(torch.from_numpy(found), labels))
-        for (program, runs_in), found in logits.items()
+    def accuracy(logits: Array) -> float:
+        return digits.accuracy(torch.from_numpy(logits), labels[: len(logits)])
+
+    count = len(runs.logits["integer"])
+    return (
+        *(Judged(name, "PyTorch", accuracy(found[:count]), accuracy(found)) for name, found in torch_logits.items()),
+        *(Judged(f"{form} form", "reference interpreter", accuracy(found)) for form, found in runs.logits.items()),
     )
 
 

@@ -60,11 +60,7 @@ def _tables(result: DemoResult) -> tuple[Table, Table]:
     headings = ("program", "runs in", "accuracy", f"on all {result.all_images}")
     columns = ("programs", "what", "integers compared", "mismatches", "largest, in steps", "promise")
     return (
-        Table(
-            f"{result.images} test images of handwritten digits",
-            ("program", "runs in", "accuracy", "on all 400"),
-            judged,
-        ),
+        Table(f"{result.images} test images of handwritten digits", headings, judged),
         Table("Stored integers side by side", columns, compared, f"done in {result.seconds:.1f} s"),
     )
 
