@@ -177,7 +177,7 @@ def write_program(module: ir.Module, path: str | Path, form: Format | None = Non
 def serialize(module: ir.Module, form: Format) -> bytes:
     """The content of a program file. Raises: InputError if the portable format cannot hold the program."""
     if form.kind == "text":
-        return f"{module.operation.get_asm(assume_verified=True)}\n".encode()
+        return bytes(module.operation.get_asm(assume_verified=True).encode())
     if form.kind == "bytecode":
         return bytecode(module)
     version = form.version or _stablehlo.get_current_version()
@@ -191,9 +191,14 @@ def serialize(module: ir.Module, form: Format) -> bytes:
         try:
             artifact = _stablehlo.serialize_portable_artifact(copy_module(module), version)  # makes its argument VHLO
         except ValueError:
-            reason = messages[0] if messages else "no reason given"
+            foreign = [f"{describe(op.location)}: {op.name}" for op in walk(module.operation) if _is_foreign(op)]
+            reason = (foreign or messages or ["no reason given"])[0]
             raise InputError(f"StableHLO {version} cannot hold this program: {reason}") from None
     return bytes(artifact)
+
+
+def _is_foreign(op: ir.Operation) -> bool:
+    return op.name.partition(".")[0] not in ("builtin", "func", "stablehlo")
 
 
 # ---- arrays
@@ -205,7 +210,8 @@ def read_arrays(path: str | Path) -> list[Array]:
     Raises: InputError if the file cannot be read or holds Python objects.
     """
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with Path(path).open("rb") as stream:
+            archive = np.load(stream, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise InputError(f"{path}: one array, not an .npz archive")
             names = list(archive)

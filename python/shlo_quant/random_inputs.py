@@ -12,15 +12,15 @@ from shlo_quant.passes.dialects.stablehlo import DYNAMIC
 from shlo_quant.passes.errors import InputError
 from shlo_quant.passes.rewrite import users
 
-LARGEST_INTEGER = 1000
-"""Bound of wide integers, stored ones included: sums of them stay far from overflow."""
+LARGEST_WIDE_INTEGER = 1000
+"""Bound of integers of more than 16 bits, stored ones included: sums of them stay far from overflow."""
 
 
 def random_inputs(program: ir.Module, seed: int) -> list[Array]:
     """One array per argument of the entry function; the same for the same seed.
 
-    Stored integers cover their storage range, or +-1000 of a wider one. Floats are normal with deviation 1; a float
-    that is quantized covers the range of its quantized type and a tenth beyond, so that some saturate.
+    Stored integers cover their storage range, or +-1000 of it beyond 16 bits. Floats are normal with deviation 1; a
+    float that is quantized covers the range of its quantized type and a tenth beyond, so that some saturate.
     Raises: InputError for an argument of dynamic shape.
     """
     generator = np.random.default_rng(seed)
@@ -45,12 +45,15 @@ def _random(argument: ir.BlockArgument, generator: np.random.Generator) -> Array
 def _integer_bounds(tensor: ir.RankedTensorType) -> tuple[int, int]:
     uniform = uniform_type(tensor)
     if uniform is not None:
-        lowest, highest = uniform.storage_min, uniform.storage_max
+        bits, lowest, highest = uniform.storage_type.width, uniform.storage_min, uniform.storage_max
     elif tensor.element_type.width == 1:
         return 0, 1
     else:
-        lowest, highest = integer_range(tensor.element_type.width, not tensor.element_type.is_unsigned)
-    return max(lowest, -LARGEST_INTEGER), min(highest, LARGEST_INTEGER)
+        bits = tensor.element_type.width
+        lowest, highest = integer_range(bits, not tensor.element_type.is_unsigned)
+    if bits <= 16:
+        return lowest, highest
+    return max(lowest, -LARGEST_WIDE_INTEGER), min(highest, LARGEST_WIDE_INTEGER)
 
 
 def _quantized_range(argument: ir.BlockArgument) -> tuple[float, float]:

@@ -175,7 +175,7 @@ class _Driver:
                     sys.stderr.writelines(f"{diagnostic}\n" for diagnostic in diagnostics)
                     outputs += [] if output is None else [output]
             if outputs:
-                write_bytes(f"{SPLIT_MARKER}\n\n".encode().join(outputs), self._arguments.output)
+                write_bytes(f"\n{SPLIT_MARKER}\n\n".encode().join(outputs), self._arguments.output)
         except InputError as error:
             print(f"shlo-quant-opt: error: {error}", file=sys.stderr)
             return 2
@@ -209,11 +209,11 @@ class _Driver:
         if self._arguments.emit_bytecode:
             return serialize(module, Format("bytecode"))
         locations = self._arguments.mlir_print_debuginfo
-        return f"{module.operation.get_asm(enable_debug_info=locations, assume_verified=True)}\n".encode()
+        return bytes(module.operation.get_asm(enable_debug_info=locations, assume_verified=True).encode())
 
     def _print_after(self, step: ModulePass, module: ir.Module) -> None:
         text = module.operation.get_asm(enable_debug_info=self._arguments.mlir_print_debuginfo, assume_verified=True)
-        print(f"// -----// IR Dump After {step} //----- //\n{text}\n", file=sys.stderr)
+        print(f"// -----// IR Dump After {step} //----- //\n{text}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ value comes back. A fork and return costs about 5 ms.
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import pickle
 import resource
@@ -89,9 +90,10 @@ class _Child:
 
     def outcome(self) -> Any:
         """The task's value, or the EngineError that says why there is none. Call once, after the end."""
-        status = self._wait()
-        if os.WIFSIGNALED(status):
-            return EngineError(self._cause_of_death(os.WTERMSIG(status)))
+        with self._log:
+            status = self._wait()
+            if os.WIFSIGNALED(status):
+                return EngineError(self._cause_of_death(os.WTERMSIG(status)))
         kind, value = pickle.loads(self._data)
         if kind == "refused":
             return EngineError(value)
@@ -100,8 +102,9 @@ class _Child:
         return value
 
     def kill(self) -> None:
-        os.kill(self._pid, signal.SIGKILL)
-        self._wait()
+        with self._log:
+            os.kill(self._pid, signal.SIGKILL)
+            self._wait()
 
     def _wait(self) -> int:
         os.close(self.pipe)
@@ -142,6 +145,7 @@ def _child_main(task: Callable[[], Any], limits: Limits, write_end: int, log: in
 
 
 def _apply(limits: Limits) -> None:
+    faulthandler.disable()  # it may be set to the parent's stderr
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(limits.seconds)

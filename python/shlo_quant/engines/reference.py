@@ -18,7 +18,7 @@ from torch_mlir._mlir_libs import _stablehlo
 from shlo_quant.engines.child import Limits, run_in_child
 from shlo_quant.engines.spec_arithmetic import lower_by_spec
 from shlo_quant.passes.dialects.constants import Array, dense, numpy_dtype, to_numpy, with_true_sign, without_sign
-from shlo_quant.passes.dialects.locations import finding
+from shlo_quant.passes.dialects.locations import describe, finding
 from shlo_quant.passes.dialects.modules import copy_module, entry_function, signature
 from shlo_quant.passes.dialects.quant import integer_range, is_quantized, uniform_type
 from shlo_quant.passes.dialects.stablehlo import DYNAMIC
@@ -94,6 +94,8 @@ def check_inputs(types: Sequence[ir.Type], inputs: Sequence[Array]) -> list[Arra
 
 def _check_input(index: int, tensor: ir.Type, array: Array) -> Array:
     dtype, shape = numpy_dtype(tensor), tuple(tensor.shape)
+    if array.dtype.kind == "V" and array.dtype.itemsize == dtype.itemsize:  # bf16 and f8, as .npz files hold them
+        array = array.view(dtype)
     fits = len(shape) == array.ndim and all(w in (DYNAMIC, n) for w, n in zip(shape, array.shape, strict=True))
     if not fits or array.dtype != dtype:
         wanted, found = f"{dtype.name}{_shape_text(shape)}", f"{array.dtype.name}{_shape_text(array.shape)}"
@@ -152,7 +154,7 @@ def _evaluate(program: ir.Module, inputs: list[Array]) -> list[Array]:
     context, messages = program.context, []
 
     def collect(diagnostic: ir.Diagnostic) -> bool:
-        messages.append(f"{diagnostic.location}: {diagnostic.message}")
+        messages.append(f"{describe(diagnostic.location)}: {diagnostic.message.splitlines()[0]}")
         return True
 
     with context, ir.Location.unknown(), context.attach_diagnostic_handler(collect):
