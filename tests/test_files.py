@@ -119,6 +119,11 @@ def test_a_failing_write_keeps_the_old_file(tmp_path: Path) -> None:
         files.write_bytes(b"", tmp_path)
 
 
+def test_devices_stay_devices() -> None:
+    files.write_bytes(b"gone", "/dev/null")
+    assert Path("/dev/null").is_char_device()
+
+
 def test_split_input_keeps_line_numbers() -> None:
     assert split_input("a\n// -----\nb\n// ----- more\n\n") == ["a\n", "\n\nb\n"]
     assert split_input("") == []

@@ -9,8 +9,6 @@ import contextlib
 import os
 import re
 import sys
-import tempfile
-import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -209,6 +207,8 @@ def read_arrays(path: str | Path) -> list[Array]:
 
     Raises: InputError if the file cannot be read or holds Python objects.
     """
+    from zipfile import BadZipFile
+
     try:
         with Path(path).open("rb") as stream:
             archive = np.load(stream, allow_pickle=False)
@@ -220,7 +220,7 @@ def read_arrays(path: str | Path) -> list[Array]:
             return [archive[name] for name in names]
     except OSError as error:
         raise InputError(f"{path}: {_reason(error)}") from None
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+    except (ValueError, EOFError, BadZipFile) as error:
         raise InputError(f"{path}: not an .npz archive of plain arrays ({error})") from None
 
 
@@ -248,30 +248,21 @@ def write_bytes(data: bytes, path: str | Path) -> None:
 def atomic(path: str | Path) -> Iterator[BinaryIO]:
     """A stream that becomes the file `path` when the block ends, and nothing if it fails.
 
-    Raises: InputError if the file cannot be written.
+    Devices and pipes are written to directly. Raises: InputError if the file cannot be written.
     """
     target = Path(path)
-    if target.is_dir():
-        raise InputError(f"{path}: is a directory")
+    is_special = target.exists() and not target.is_file()
+    written = target if is_special else target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise InputError(f"{path}: {_reason(error)}") from None
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
+        with written.open("wb") as stream:
             yield stream
-        Path(name).chmod(0o666 & ~_umask())
-        Path(name).replace(target)
+        if not is_special:
+            written.replace(target)
     except OSError as error:
         raise InputError(f"{path}: {_reason(error)}") from None
     finally:
-        Path(name).unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        if not is_special:
+            written.unlink(missing_ok=True)
 
 
 def _reason(error: OSError) -> str:
