@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from shlo_quant.passes.base import ModulePass
 
 PASSES = (
+    "legalize-dynamic-shapes",
     "convert-arith-to-stablehlo",
     "fold-constants",
     "fold-identities",
