@@ -36,19 +36,26 @@ def fold(op: ir.Operation) -> ir.Value | None:
     if is_quantized(result) or not result.has_static_shape:
         return None
     elementwise = op.name in ELEMENTWISE
-    arrays = [constant_operand(operand) if elementwise else plain_constant(operand) for operand in op.operands]
-    if not all(array is not None for array in arrays):
+    found = [constant_operand(operand) if elementwise else plain_constant(operand) for operand in op.operands]
+    arrays = [array for array in found if array is not None]
+    if len(arrays) < len(found):
         return None
     with np.errstate(all="ignore"):
-        if elementwise and all(is_splat(array) for array in arrays):
-            scalars = [array[(slice(0, 1),) * array.ndim] for array in arrays]
-            value = EVALUATE[op.name](op, *scalars)
-            return None if value is None else splat(value.reshape(-1)[0].item(), result)
-        if math.prod(result.shape) > (max if elementwise else sum)(stored_size(array) for array in arrays):
-            return None
-        if _widens(result, arrays[0]):
-            return None
-        value = EVALUATE[op.name](op, *arrays)
+        return _fold_splat(op, arrays) if elementwise and all(map(is_splat, arrays)) else _fold_arrays(op, arrays)
+
+
+def _fold_splat(op: ir.Operation, arrays: list[Array]) -> ir.Value | None:
+    """Every element of every operand is the same, so one is enough."""
+    value = EVALUATE[op.name](op, *(array[(slice(0, 1),) * array.ndim] for array in arrays))
+    return None if value is None else splat(value.reshape(-1)[0].item(), op.results[0].type)
+
+
+def _fold_arrays(op: ir.Operation, arrays: list[Array]) -> ir.Value | None:
+    result = op.results[0].type
+    sizes = [stored_size(array) for array in arrays]
+    if math.prod(result.shape) > (max(sizes) if op.name in ELEMENTWISE else sum(sizes)) or _widens(result, arrays[0]):
+        return None
+    value = EVALUATE[op.name](op, *arrays)
     return None if value is None else constant(value.reshape(result.shape), result.element_type)
 
 
@@ -70,7 +77,7 @@ def constant_operand(value: ir.Value) -> Array | None:
 
 def broadcast_view(array: Array, shape: list[int], dimensions: list[int]) -> Array:
     """What broadcast_in_dim makes of an array, without a copy. Spec: broadcast_in_dim."""
-    order = np.argsort(dimensions, kind="stable") if dimensions else []
+    order = sorted(range(len(dimensions)), key=dimensions.__getitem__)
     sizes = [1] * len(shape)
     for dimension, size in zip(dimensions, array.shape, strict=True):
         sizes[dimension] = size
@@ -97,7 +104,7 @@ def _widens(result: ir.Type, array: Array) -> bool:
 # ---- evaluation, one function a kind of op
 
 
-def _pure(function: Callable[..., Array]) -> Evaluate:
+def _pure(function: Evaluate) -> Evaluate:
     """A function of the operands alone."""
     return lambda _op, *operands: function(*operands)
 
@@ -173,7 +180,7 @@ ELEMENTWISE: dict[str, Evaluate] = {
 DATA_MOVEMENT: dict[str, Evaluate] = {
     "stablehlo.reshape": _pure(lambda operand: operand),
     "stablehlo.transpose": lambda op, operand: operand.transpose(int_list(op, "permutation")),
-    "stablehlo.reverse": lambda op, operand: np.flip(operand, int_list(op, "dimensions")),
+    "stablehlo.reverse": lambda op, operand: np.flip(operand, tuple(int_list(op, "dimensions") or [])),
     "stablehlo.slice": _slice,
     "stablehlo.concatenate": lambda op, *operands: np.concatenate(operands, op.attributes["dimension"].value),
     "stablehlo.broadcast_in_dim": lambda op, operand: broadcast_view(

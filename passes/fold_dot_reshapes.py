@@ -6,7 +6,8 @@
     %3 = add %1, %2 : 10x6
     %4 = reshape %3 : 10x6 -> 2x5x6
 
-Leaves alone: products or sums that somebody else uses, and any reshape that does not undo the first one.
+Dynamic forms of reshape and broadcast_in_dim likewise. Leaves alone: products or sums that somebody else uses, and any
+reshape that does not undo the first one.
 """
 
 from __future__ import annotations
@@ -17,8 +18,18 @@ from typing import ClassVar
 from torch_mlir import ir
 
 from shlo_quant.passes.base import ModulePass
-from shlo_quant.passes.dialects.stablehlo import DotDimensions, broadcast_in_dim, dot_general, elementwise, int_list
+from shlo_quant.passes.dialects.stablehlo import (
+    DYNAMIC,
+    DotDimensions,
+    broadcast_in_dim,
+    dot_general,
+    dynamic_broadcast_in_dim,
+    elementwise,
+    int_list,
+)
 from shlo_quant.passes.rewrite import apply_rules, defining_op, erase_dead_ops, single_user
+
+RESHAPES = ("stablehlo.reshape", "stablehlo.dynamic_reshape")
 
 
 def fold_reshapes(op: ir.Operation) -> ir.Value | None:
@@ -30,7 +41,7 @@ def fold_reshapes(op: ir.Operation) -> ir.Value | None:
         dot, bias = defining_op(add.operands[0], "stablehlo.dot_general"), last_dimension_vector(add.operands[1])
         if bias is None or single_user(add.results[0]) is None:
             return None
-    merge = dot and defining_op(dot.operands[0], "stablehlo.reshape")
+    merge = dot and defining_op(dot.operands[0], *RESHAPES)
     if dot is None or merge is None or single_user(dot.results[0]) is None:
         return None
     source, result, dimensions = merge.operands[0], op.results[0].type, DotDimensions.of(dot)
@@ -38,12 +49,20 @@ def fold_reshapes(op: ir.Operation) -> ir.Value | None:
         return None
     last = len(source.type.shape) - 1
     product = dot_general(source, dot.operands[1], replace(dimensions, lhs_contracting=(last,)), result)
-    return product if bias is None else elementwise("add", product, broadcast_in_dim(bias, result, [last]))
+    return product if bias is None else elementwise("add", product, _broadcast_like(op, bias, last))
+
+
+def _broadcast_like(op: ir.Operation, bias: ir.Value, last: int) -> ir.Value:
+    """A vector along the last dimension of what a reshape makes."""
+    result = op.results[0].type
+    if op.name == "stablehlo.reshape":
+        return broadcast_in_dim(bias, result, [last])
+    return dynamic_broadcast_in_dim(bias, op.operands[1], result, [last])
 
 
 def last_dimension_vector(value: ir.Value) -> ir.Value | None:
     """The vector whose broadcast along the last dimension `value` is."""
-    broadcast = defining_op(value, "stablehlo.broadcast_in_dim")
+    broadcast = defining_op(value, "stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim")
     if broadcast is None or int_list(broadcast, "broadcast_dimensions") != [len(value.type.shape) - 1]:
         return None
     return broadcast.operands[0]
@@ -55,9 +74,9 @@ def _undoes(source: ir.Type, dot: ir.Operation, result: ir.Type) -> bool:
     rows_only = not dimensions.lhs_batching and dimensions.lhs_contracting == (len(merged.shape) - 1,)
     return (
         rows_only
-        and source.has_static_shape
+        and list(source.shape).count(DYNAMIC) <= 1
         and len(product.shape) == len(merged.shape)
-        and source.shape[-1] == merged.shape[-1]
+        and source.shape[-1] == merged.shape[-1] != DYNAMIC
         and list(result.shape) == [*source.shape[:-1], product.shape[-1]]
     )
 
@@ -69,5 +88,5 @@ class FoldDotReshapes(ModulePass):
     name: ClassVar[str] = "fold-dot-reshapes"
 
     def run(self, module: ir.Module) -> None:
-        apply_rules(module, {"stablehlo.reshape": fold_reshapes}, self.name)
+        apply_rules(module, dict.fromkeys(RESHAPES, fold_reshapes), self.name)
         erase_dead_ops(module)

@@ -76,7 +76,7 @@ def fold_pad(op: ir.Operation) -> ir.Value | None:
 
 def is_ones(value: ir.Value) -> bool:
     """Whether every element of a plain constant, or of what a broadcast makes of one, is 1."""
-    broadcast = defining_op(value, "stablehlo.broadcast_in_dim")
+    broadcast = defining_op(value, "stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim")
     array = None if is_quantized(value) else stored_constant(broadcast.operands[0] if broadcast else value)
     return array is not None and array.size > 0 and array.flat[0] == 1 and bool((array == 1).all())
 

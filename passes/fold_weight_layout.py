@@ -47,7 +47,7 @@ def transpose(op: ir.Operation, stored: Array, uniform: UniformType) -> Moved:
 
 def reverse(op: ir.Operation, stored: Array, uniform: UniformType) -> Moved:
     """Scales are reversed with their dimension."""
-    dimensions = int_list(op, "dimensions") or []
+    dimensions = tuple(int_list(op, "dimensions") or [])
     if uniform.quantized_dimension in dimensions:
         uniform = replace(uniform, scales=uniform.scales[::-1], zero_points=uniform.zero_points[::-1])
     return np.flip(stored, dimensions), uniform

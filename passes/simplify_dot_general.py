@@ -32,7 +32,7 @@ class Product:
 
 def simplify(op: ir.Operation) -> ir.Value | None:
     """A dot or dot_general with transposes and broadcasts of its operands taken into its dimension numbers."""
-    original = product = Product(*op.operands, DotDimensions.of(op))
+    original = product = Product(op.operands[0], op.operands[1], DotDimensions.of(op))
     while (
         simpler := fold_rhs_transpose(product) or fold_rhs_broadcast(product) or fold_lhs_transpose(product)
     ) is not None:
@@ -80,7 +80,7 @@ def _keeps_order(permutation: list[int], free: list[int]) -> bool:
 
 
 def fold_rhs_broadcast(product: Product) -> Product | None:
-    """A right-hand side that is the same for all of the leading batch: the batch becomes free dimensions of the left."""
+    """A right-hand side that is the same for all of the batch: the batch becomes free dimensions of the left."""
     dimensions = product.dimensions
     batch = tuple(range(len(dimensions.lhs_batching)))
     if not batch or dimensions.lhs_batching != batch or dimensions.rhs_batching != batch:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType
 
 import torch
@@ -15,6 +15,8 @@ from shlo_quant.importers.decompositions import FLOAT_ARITHMETIC_OPS
 from shlo_quant.importers.literals import has_element_type
 from shlo_quant.importers.node_locations import describe_node, target_name
 from shlo_quant.importers.qdq_ops import Constants
+from shlo_quant.passes.dialects.constants import numpy_dtype
+from shlo_quant.passes.dialects.quant import UniformType
 from shlo_quant.passes.errors import Finding, InputError, UnsupportedError
 
 _ATEN = torch.ops.aten
@@ -122,8 +124,20 @@ def observe(program: ExportedProgram, constants: Constants) -> Iterator[Finding]
 
 def _float_weights(calls: list[Node], constants: Constants) -> Iterator[Finding]:
     for node in calls:
-        if getattr(node.target, "overloadpacket", None) in _WEIGHTED_PACKETS and node.args[1].name in constants:
+        if getattr(node.target, "overloadpacket", None) not in _WEIGHTED_PACKETS:
+            continue
+        weight = node.args[1]
+        if isinstance(weight, Node) and weight.name in constants:
             reason = "left in float: the quantizer annotated neither this call nor its weight"
+            yield Finding(describe_node(node), target_name(node), reason)
+
+
+def inexact_scales(types: Mapping[Node, UniformType]) -> Iterator[Finding]:
+    """Scales that the expressed type (bf16, f16) rounds: PyTorch keeps them in float32, StableHLO does not."""
+    for node, uniform in types.items():
+        dtype = numpy_dtype(uniform.expressed_type)
+        if any(float(dtype.type(scale)) != scale for scale in uniform.scales):
+            reason = f"the scale is rounded to {uniform.expressed_type}, the expressed type; PyTorch uses it in float32"
             yield Finding(describe_node(node), target_name(node), reason)
 
 

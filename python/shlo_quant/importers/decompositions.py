@@ -38,7 +38,8 @@ def decompose(program: ExportedProgram) -> ExportedProgram:
     """A new program in the ops that torch-mlir imports, per-tensor and per-channel quantize and dequantize kept."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # torch's own, about its pytree
-        return program.run_decompositions(decomposition_table())
+        decomposed: ExportedProgram = program.run_decompositions(decomposition_table())
+        return decomposed
 
 
 def decomposition_table() -> dict[torch._ops.OperatorBase, Callable[..., Any]]:
@@ -92,25 +93,26 @@ def _range_with_zero(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def quantize_per_channel_group(
-    tensor: torch.Tensor,
-    scales: torch.Tensor,
-    zero_points: torch.Tensor,
-    quant_min: int,
-    quant_max: int,
-    dtype: torch.dtype,
-    group_size: int = 128,
+    tensor: torch.Tensor, scales: torch.Tensor, zero_points: torch.Tensor, *rest: Any, **kwargs: Any
 ) -> torch.Tensor:
     """One scale for each `group_size` elements of a row; the op's own code, less its look for NaNs."""
+    quant_min, quant_max, dtype, group_size = _group_arguments(*rest, **kwargs)
     if group_size > tensor.shape[-1] and scales.shape[-1] == 1:
         group_size = tensor.shape[-1]
     groups = tensor.reshape(-1, group_size).mul(1.0 / scales.reshape(-1, 1)).add(zero_points.reshape(-1, 1))
     return groups.round().clamp(quant_min, quant_max).to(dtype).reshape_as(tensor)
 
 
+def _group_arguments(
+    quant_min: int, quant_max: int, dtype: torch.dtype, group_size: int = 128
+) -> tuple[int, int, torch.dtype, int]:
+    return quant_min, quant_max, dtype, group_size
+
+
 def upsample_nearest2d(
     tensor: torch.Tensor, output_size: Sequence[int] | None, scale_factors: Sequence[float] | None
 ) -> torch.Tensor:
-    """Repetition by whole factors is data movement (which stays quantized); the rest gathers, as PyTorch decomposes it."""
+    """Repetition by whole factors is data movement, which can stay quantized; the rest gathers, as in PyTorch."""
     batch, channels, height, width = tensor.shape
     sizes = output_size or [int(size * f) for size, f in zip((height, width), scale_factors or (), strict=True)]
     whole = sizes[0] % height == 0 and sizes[1] % width == 0

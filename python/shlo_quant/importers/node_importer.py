@@ -1,7 +1,9 @@
-"""torch-mlir's FX importer with two changes: quantize and dequantize become StableHLO at once, constants go in directly.
+"""torch-mlir's FX importer with two changes: quantize and dequantize are StableHLO at once, constants go in directly.
 
-    q  = quantize_per_tensor(x, 0.5, 3, ...)    ==>    %q = stablehlo.uniform_quantize(torch_c.to_builtin_tensor(%x))
-    dq = dequantize_per_tensor(q, 0.5, 3, ...)         %dq = torch_c.from_builtin_tensor(stablehlo.uniform_dequantize(%q))
+    q  = quantize_per_tensor(x, 0.5, 3, ...)           %0 = torch_c.to_builtin_tensor %x
+    dq = dequantize_per_tensor(q, 0.5, 3, ...)   ==>   %q = stablehlo.uniform_quantize %0
+                                                       %1 = stablehlo.uniform_dequantize %q
+                                                       %dq = torch_c.from_builtin_tensor %1
 
 A dequantize of a constant takes a `stablehlo.constant` of quantized type. Where the stored integers themselves are used
 (as outputs, or by a dequantize with other parameters), they are a `bitcast_convert` of the quantized value.
@@ -22,7 +24,7 @@ from torch_mlir.extras.fx_importer import FxImporter, FxImporterHooks, GraphNode
 
 from shlo_quant.importers.literals import element_type, literal, to_array
 from shlo_quant.importers.node_locations import NodeLocations
-from shlo_quant.importers.qdq_ops import QUANTIZE_OPS
+from shlo_quant.importers.qdq_ops import QUANTIZE_OPS, input_node
 from shlo_quant.passes.dialects import stablehlo
 from shlo_quant.passes.dialects.quant import UniformType, uniform_type, with_element_type
 
@@ -41,7 +43,7 @@ class QuantizationPlan:
 
 
 def import_nodes(program: ExportedProgram, plan: QuantizationPlan, context: ir.Context) -> ir.Module:
-    """Import a decomposed program as function `main` in the torch dialect, with StableHLO quantize and dequantize ops."""
+    """Import a decomposed program as function `main`: torch dialect, quantize and dequantize ops of StableHLO."""
     importer = _Importer(plan, context)
     importer.import_program(program, func_name="main")
     _name_arguments(importer.module, program)
@@ -67,10 +69,10 @@ class _NodeImporter(GraphNodeImporter):  # type: ignore[misc]  # torch_mlir is u
         super().__init__(*args)
         self._quantized: dict[Node, ir.Value] = {}
 
-    def lazy_import_parameter(self, loc: ir.Location, node: Node, parameter_value: Any, info: Any) -> None:
+    def lazy_import_parameter(self, _: ir.Location, node: Node, parameter_value: Any, info: Any) -> None:
         super().lazy_import_parameter(_name_location(info), node, parameter_value, info)
 
-    def lazy_import_buffer(self, loc: ir.Location, node: Node, buffer_value: Any, info: Any) -> None:
+    def lazy_import_buffer(self, _: ir.Location, node: Node, buffer_value: Any, info: Any) -> None:
         super().lazy_import_buffer(_name_location(info), node, buffer_value, info)
 
     def _import_literal(self, py_value: Any, info: Any = None) -> ir.Value:
@@ -94,7 +96,7 @@ class _NodeImporter(GraphNodeImporter):  # type: ignore[misc]  # torch_mlir is u
             self.bind_node_value(node, lambda: literal(tensor, self._cc.node_val_to_type(node)))
             return
         with loc:
-            expressed = self._builtin(node.args[0])
+            expressed = self._builtin(input_node(node))
             self._quantized[node] = quantized = stablehlo.uniform_quantize(expressed, uniform)
 
         def stored_integers() -> ir.Value:
@@ -105,7 +107,7 @@ class _NodeImporter(GraphNodeImporter):  # type: ignore[misc]  # torch_mlir is u
         self.bind_node_value(node, stored_integers)
 
     def _import_dequantize(self, loc: ir.Location, node: Node, uniform: UniformType) -> None:
-        source = node.args[0]
+        source = input_node(node)
         with loc:
             if source.name in self.fx_importer.plan.constants:
                 stored = to_array(self.fx_importer.plan.constants[source.name])

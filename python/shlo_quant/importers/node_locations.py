@@ -1,7 +1,7 @@
 """Source locations of FX nodes: the PyTorch module path, and file and line of the call in the model's code.
 
-`torch.export.export` of a converted model keeps `nn_module_stack` and `stack_trace` of every node of the original model.
-The quantize and dequantize nodes that convert_pt2e adds have neither of their own.
+`torch.export.export` of a converted model keeps `nn_module_stack` and `stack_trace` of every node of the original
+model. The quantize and dequantize nodes that convert_pt2e adds have neither of their own.
 """
 
 from __future__ import annotations

@@ -15,13 +15,19 @@ from torch.export.graph_signature import InputKind
 from torch.fx import Graph, Node
 from torch_mlir import ir
 
-from shlo_quant.importers.checks import check_converted, check_importable, drop_constant_outputs, observe
+from shlo_quant.importers.checks import (
+    check_converted,
+    check_importable,
+    drop_constant_outputs,
+    inexact_scales,
+    observe,
+)
 from shlo_quant.importers.decompositions import decompose
 from shlo_quant.importers.load import load_program
 from shlo_quant.importers.lowering import lower_to_stablehlo
 from shlo_quant.importers.node_importer import QuantizationPlan, import_nodes
 from shlo_quant.importers.node_locations import describe_node, target_name
-from shlo_quant.importers.qdq_ops import DEQUANTIZE_OPS, QUANTIZE_OPS, quantized_type
+from shlo_quant.importers.qdq_ops import DEQUANTIZE_OPS, QUANTIZE_OPS, input_node, quantized_type
 from shlo_quant.importers.runtime_qparams import rewrite_tensor_overloads
 from shlo_quant.passes.base import ModulePass, UpstreamPasses, run_passes
 from shlo_quant.passes.convert_arith_to_stablehlo import ConvertArithToStablehlo
@@ -31,6 +37,7 @@ from shlo_quant.passes.fold_constants import FoldConstants
 from shlo_quant.passes.fold_dot_reshapes import FoldDotReshapes
 from shlo_quant.passes.fold_identities import FoldIdentities
 from shlo_quant.passes.fold_weight_layout import FoldWeightLayout
+from shlo_quant.passes.legalize_dynamic_shapes import LegalizeDynamicShapes
 from shlo_quant.passes.simplify_dot_general import SimplifyDotGeneral
 
 __all__ = ["ImportedProgram", "import_program", "load_program"]
@@ -39,6 +46,7 @@ __all__ = ["ImportedProgram", "import_program", "load_program"]
 # what the C++ lowering leaves behind, and the forms that fusion expects
 CLEAN_UP: tuple[ModulePass, ...] = (
     ConvertArithToStablehlo(),
+    LegalizeDynamicShapes(),
     FoldIdentities(),
     SimplifyDotGeneral(),
     FoldConstants(),
@@ -78,6 +86,7 @@ def import_program(program: ExportedProgram) -> ImportedProgram:
     context = load_dialects(ir.Context())
     with context, ir.Location.unknown():
         plan = plan_quantization(decomposed.graph, constants)
+        findings += inexact_scales(plan.types)
         module = import_nodes(decomposed, plan, context)
         lower_to_stablehlo(module)
         run_passes(module, CLEAN_UP)
@@ -98,7 +107,7 @@ def plan_quantization(graph: Graph, constants: dict[str, torch.Tensor]) -> Quant
         except Unsupported as problem:
             findings.append(Finding(describe_node(node), target_name(node), problem.reason, problem.remedy))
             continue
-        if node.target in QUANTIZE_OPS and node.args[0].name in constants:
+        if node.target in QUANTIZE_OPS and input_node(node).name in constants:
             values = [constants[a.name] if isinstance(a, Node) else a for a in node.args]
             with torch.no_grad():
                 constants[node.name] = node.target(*values)

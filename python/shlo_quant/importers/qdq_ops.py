@@ -29,6 +29,7 @@ Constants = Mapping[str, torch.Tensor]
 
 def arguments(node: Node) -> dict[str, Any]:
     """The arguments of a call by parameter name, defaults included."""
+    assert isinstance(node.target, torch._ops.OpOverload), node.target
     parameters = node.target._schema.arguments
     values = {p.name: p.default_value for p in parameters if p.has_default_value()}
     values.update(zip((p.name for p in parameters), node.args, strict=False))
@@ -36,16 +37,21 @@ def arguments(node: Node) -> dict[str, Any]:
     return values
 
 
-def constant_array(argument: Any, constants: Constants) -> Array | None:
-    """The elements of an argument that is a constant tensor of the program; None for None.
+def input_node(node: Node) -> Node:
+    """The node that a quantize or dequantize node converts."""
+    found = arguments(node)["input"]
+    assert isinstance(found, Node), found
+    return found
+
+
+def constant_array(argument: Any, constants: Constants) -> Array:
+    """The elements of an argument that is a constant tensor of the program.
 
     Raises: Unsupported if it is computed at run time.
     """
-    if argument is None:
-        return None
-    if isinstance(argument, Node) and argument.name in constants:
-        return to_array(constants[argument.name])
-    raise Unsupported("scales and zero points must be constants", "decompose the op to float arithmetic")
+    if not isinstance(argument, Node) or argument.name not in constants:
+        raise Unsupported("scales and zero points per channel must be constants", "quantize the weight before export")
+    return to_array(constants[argument.name])
 
 
 def quantized_type(node: Node, constants: Constants) -> UniformType:
@@ -58,13 +64,15 @@ def quantized_type(node: Node, constants: Constants) -> UniformType:
     values = arguments(node)
     shape = values["input"].meta["val"].shape
     if node.target in (_OPS.quantize_per_tensor.default, _OPS.dequantize_per_tensor.default):
-        scales, zero_points, dimension = np.array([values["scale"]]), np.array([values["zero_point"]]), None
+        dimension = None
+        scales, zero_points = np.array([values["scale"]]), np.array([values["zero_point"]])
     else:
         scales = constant_array(values["scales"], constants)
         dimension = values["axis"] % len(shape)
         _check_channels(scales, shape[dimension], dimension)
-        zero_points = constant_array(values["zero_points"], constants)
-        zero_points = np.zeros(len(scales), np.int64) if zero_points is None else zero_points.reshape(-1)
+        zero_points = np.zeros(len(scales), np.int64)
+        if values["zero_points"] is not None:
+            zero_points = constant_array(values["zero_points"], constants).reshape(-1)
     if zero_points.dtype.kind not in "iu":
         raise Unsupported(
             f"zero points must be integers, got {zero_points.dtype}",
