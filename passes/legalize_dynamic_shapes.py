@@ -17,7 +17,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from torch_mlir import ir
@@ -40,7 +40,7 @@ from shlo_quant.passes.dialects.stablehlo import (
 from shlo_quant.passes.errors import Unsupported, UnsupportedError
 from shlo_quant.passes.rewrite import Rewriter, defining_op, erase_dead_ops
 
-Size = int | ir.Value  # a known size, or a tensor<i32> of one
+Size: TypeAlias = Any  # an int if the size is known, else a tensor<i32> without dimensions
 
 SHAPE_DIALECTS = ("shape.", "tensor.", "arith.")
 
@@ -280,8 +280,8 @@ def _concatenate_source(op: ir.Operation, d: int) -> Place | None:
 
 
 ELEMENTWISE = (
-    "abs add clamp compare convert divide exponential logistic maximum minimum multiply negate power reverse rsqrt select "
-    "sqrt subtract tanh uniform_dequantize uniform_quantize"
+    "abs add clamp compare convert divide exponential logistic maximum minimum multiply negate power reverse rsqrt "
+    "select sqrt subtract tanh uniform_dequantize uniform_quantize"
 )
 SOURCES: dict[str, Callable[[ir.Operation, int], Place | None]] = {
     **{f"stablehlo.{name}": _elementwise_source for name in ELEMENTWISE.split()},

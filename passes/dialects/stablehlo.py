@@ -147,14 +147,6 @@ def dynamic_broadcast_in_dim(
     return create("stablehlo.dynamic_broadcast_in_dim", [operand, shape], [result_type], attributes).results[0]
 
 
-def dynamic_broadcast_in_dim(
-    operand: ir.Value, sizes: ir.Value, result_type: ir.Type, dimensions: Sequence[int]
-) -> ir.Value:
-    """A broadcast to `sizes`, a vector of the result's dimensions."""
-    attributes = {"broadcast_dimensions": i64s(dimensions)}
-    return create("stablehlo.dynamic_broadcast_in_dim", [operand, sizes], [result_type], attributes).results[0]
-
-
 def transpose(operand: ir.Value, permutation: Sequence[int], result_type: ir.Type | None = None) -> ir.Value:
     """Result dimension i is operand dimension `permutation[i]`; the result type is inferred unless given."""
     attributes = {"permutation": i64s(permutation)}
