@@ -66,7 +66,7 @@ class Rewriter:
         self.erase(op)
 
     def erase(self, op: ir.Operation) -> None:
-        """Mark an op as gone; it is freed at the end and must have no uses by then. It counts as no user from now on."""
+        """Mark an op as gone: no user any more, freed at the end, when it must have no uses."""
         self._dead[op] = None
         op.attributes[_DEAD] = ir.UnitAttr.get()
 

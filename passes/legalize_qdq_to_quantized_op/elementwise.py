@@ -1,11 +1,11 @@
 """Elementwise ops between dequantizes and a quantize, and requantizes: every rule starts at the quantize.
 
     %0 = stablehlo.uniform_dequantize %x
-    %1 = stablehlo.uniform_dequantize %y        ==>   %q = stablehlo.add %x, %y : (tensor<!q0>, tensor<!q1>) -> tensor<!q2>
+    %1 = stablehlo.uniform_dequantize %y     ==>   %q = stablehlo.add %x, %y : (tensor<!q0>, tensor<!q1>) -> tensor<!q2>
     %2 = stablehlo.add %0, %1
     %q = stablehlo.uniform_quantize %2
 
-    uniform_quantize(uniform_dequantize(%x))    ==>   %x, or a requantize if the types differ
+    uniform_quantize(uniform_dequantize(%x)) ==>   %x, or a requantize if the types differ
 
 Exact: the spec defines the quantized op as dequantize, op, quantize. Operands in different storage types first move to
 a common one at the same scale; float constants (a scalar, or integers) become constants with a scale that holds them
@@ -107,6 +107,6 @@ def why_float(op: ir.Operation) -> str:
             maker = defining_op(operand)
             origin = "an argument" if maker is None else maker.name
             return f"operand {index} is float, made by {origin}"
-    if len([use for use in op.results[0].uses]) > 1:
+    if len(list(op.results[0].uses)) > 1:
         return "the float result has several users"
     return "the result is not quantized"
