@@ -63,7 +63,7 @@ class BuilderOperations:
         if not isinstance(element, ir.IntegerType):
             bounds = self.format.rounded(bounds).tolist()
         low, high = (stablehlo.splat(bound, scalar) for bound in bounds)
-        return stablehlo.elementwise("clamp", low, value, high)
+        return stablehlo.elementwise("clamp", low, value, high, result_type=value.type)  # inference drops bounds
 
     def to_float(self, value: ir.Value) -> ir.Value:
         return stablehlo.convert(value, self._float_type)

@@ -42,13 +42,18 @@ def lower_keeping_order(op: ir.Operation, lowering: Lowering) -> ir.Value | list
     return stablehlo.elementwise(op.name.removeprefix("stablehlo."), *(lowering.stored(v) for v in op.operands))
 
 
-def lower_compare(op: ir.Operation, lowering: Lowering) -> ir.Value | list[ir.Value]:
-    """Compare stored integers if both operands have one type, else floats. Spec: compare."""
-    types = [lowering.quantized(v) for v in op.operands]
-    if types[0] != types[1]:
-        return lower_in_float(op, lowering)
-    compared = stablehlo.clone_with(op, [lowering.stored(v) for v in op.operands], [op.results[0].type])
-    if "compare_type" in compared.attributes:  # that of floats
+def lower_compare(op: ir.Operation, lowering: Lowering) -> ir.Value:
+    """Compare stored integers if both operands have one type, else floats. Spec: compare.
+
+    The compare type is left out: dequantized values are no NaN and no negative zero, for which it would matter.
+    """
+    lhs, rhs = op.operands
+    if lowering.quantized(lhs) == lowering.quantized(rhs):
+        operands = [lowering.stored(v) for v in op.operands]
+    else:
+        operands = [lowering.dequantize(v) for v in op.operands]
+    compared = stablehlo.clone_with(op, operands, [op.results[0].type])
+    if "compare_type" in compared.attributes:
         del compared.attributes["compare_type"]
     return compared.results[0]
 

@@ -50,7 +50,8 @@ def note_exact_sum(op: ir.Operation, lowering: Lowering) -> None:
     else:
         sizes = stablehlo.int_list(op, "window_dimensions") or []
     operand = lowering.quantized(value)
-    if stablehlo.DYNAMIC in sizes or operand.scales != combined.scales or combined.has_zero_point:
+    converts_exactly = operand.scales == combined.scales and lowering.uniform(init) == combined
+    if stablehlo.DYNAMIC in sizes or not converts_exactly or combined.has_zero_point:
         return
     # A window adds the init value for every element of padding, too.
     init_magnitude = lowering.magnitude(init)
