@@ -33,14 +33,3 @@ func.func @summed_dimension(%x: !x, %w: !w) -> !x {
   %0 = "stablehlo.dot"(%x, %w) : (!x, !w) -> !x
   return %0 : !x
 }
-
-// -----
-
-!x = tensor<2x2x!quant.uniform<i8:f32:0, {0.5, 0.25}>>
-!w = tensor<2x2x!quant.uniform<i8:f32, 0.5>>
-
-func.func @per_axis_lhs(%x: !x, %w: !w) -> !w {
-  // expected-error@+1 {{stablehlo.dot: lhs must be quantized per tensor, got a per-axis type}}
-  %0 = "stablehlo.dot"(%x, %w) : (!x, !w) -> !w
-  return %0 : !w
-}

@@ -40,8 +40,6 @@ def lower_dot_like(op: ir.Operation, lowering: Lowering) -> ir.Value | list[ir.V
     lhs, rhs = lowering.uniform(dot.lhs), lowering.quantized(dot.rhs)
     if lhs is None:
         return lower_in_float(op, lowering)
-    if lhs.is_per_axis:
-        raise Unsupported("lhs must be quantized per tensor, got a per-axis type")
     if rhs.quantized_dimension in dot.summed_dimensions:
         raise Unsupported(f"rhs must not be quantized along a dimension that is summed, got {rhs.quantized_dimension}")
     bound = dot.accumulator_bound(lhs, rhs, dot.rhs)
