@@ -73,7 +73,13 @@ def test_written_out_again_it_is_the_same_program(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_no_work_is_done_twice(name: str) -> None:
-    costly = ("stablehlo.convolution", "stablehlo.dot_general", "stablehlo.add", "stablehlo.multiply", "stablehlo.divide")
+    costly = (
+        "stablehlo.convolution",
+        "stablehlo.dot_general",
+        "stablehlo.add",
+        "stablehlo.multiply",
+        "stablehlo.divide",
+    )
     before = single_function(CASES[name], name)
     after = run_passes(copy_module(before), [LegalizeQdqToQuantizedOp()])
     assert len(walk(after.operation, *costly)) <= len(walk(before.operation, *costly))

@@ -1,8 +1,8 @@
 """Clamp-like activations (relu, relu6, hardtanh, clamp) between a producer and a quantize.
 
-    %1 = stablehlo.maximum %0, %zero           quantize is monotone, so clamping the float and quantizing is quantizing
-    %2 = stablehlo.minimum %1, %six      ==>   and clamping the stored integers. Bounds that quantize to the storage
-    %q = stablehlo.uniform_quantize %2         bounds vanish: the quantize saturates there anyway.
+%1 = stablehlo.maximum %0, %zero           quantize is monotone, so clamping the float and quantizing is quantizing
+%2 = stablehlo.minimum %1, %six      ==>   and clamping the stored integers. Bounds that quantize to the storage
+%q = stablehlo.uniform_quantize %2         bounds vanish: the quantize saturates there anyway.
 """
 
 from __future__ import annotations

@@ -134,7 +134,11 @@ def _plan(dot: DotLike) -> Plan | str:
 def _plan_types(dot: DotLike, lhs: UniformType, rhs: UniformType, rhs_source: ir.Value) -> Plan | str:
     reach = dot.accumulator_bound(lhs, rhs, rhs_source)
     if reach is None or reach > ACCUMULATOR_LIMIT:
-        return f"the accumulator may reach {reach}, beyond 32 bits" if reach else "the number of summed elements is dynamic"
+        return (
+            f"the accumulator may reach {reach}, beyond 32 bits"
+            if reach
+            else "the number of summed elements is dynamic"
+        )
     if dot.op.name == "stablehlo.dot_general" and rhs.has_zero_point:
         moved = without_zero_points(rhs)
         if moved is None:
@@ -152,7 +156,9 @@ def _plan_types(dot: DotLike, lhs: UniformType, rhs: UniformType, rhs_source: ir
     return Plan(lhs, rhs, accumulator)
 
 
-def _match_bias(op: ir.Operation) -> tuple[ir.Value, UniformType, int | None, np.ndarray[tuple[int, ...], np.dtype[np.int64]]] | None:
+def _match_bias(
+    op: ir.Operation,
+) -> tuple[ir.Value, UniformType, int | None, np.ndarray[tuple[int, ...], np.dtype[np.int64]]] | None:
     """Accumulator, its type, the bias's dimension (None for a scalar) and its integers, if `op` adds a bias."""
     for operand, other in ((op.operands[0], op.operands[1]), (op.operands[1], op.operands[0])):
         accumulator = dequantized(operand)

@@ -54,7 +54,9 @@ def fuse_reduction(op: ir.Operation) -> ir.Value | None:
         return None
     element, stored_init = planned
     start = quantized_constant(np.asarray(stored_init), element)
-    new = create(op.name, [source, start], [element.tensor_like(op.results[0].type)], dict(op.attributes.items()), regions=1)
+    new = create(
+        op.name, [source, start], [element.tensor_like(op.results[0].type)], dict(op.attributes.items()), regions=1
+    )
     fill_body(new, element.element_type, lambda lhs, rhs: elementwise(body.removeprefix("stablehlo."), lhs, rhs))
     return uniform_dequantize(new.results[0])
 
@@ -122,4 +124,3 @@ def _feeds_quantize(value: ir.Value) -> bool:
             return False
         user = single_user(user.results[0])
     return user is not None
-

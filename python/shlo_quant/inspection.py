@@ -166,10 +166,15 @@ def _island(ops: list[ir.Operation]) -> Island:
 def _is_reduction_body(op: ir.Operation) -> bool:
     """Whether an op stands in the region of a reduction, scatter or sort, not of control flow."""
     parent = op.parent
-    return parent is not None and parent.name.startswith("stablehlo.") and parent.name not in (
-        "stablehlo.case",
-        "stablehlo.if",
-        "stablehlo.while",
+    return (
+        parent is not None
+        and parent.name.startswith("stablehlo.")
+        and parent.name
+        not in (
+            "stablehlo.case",
+            "stablehlo.if",
+            "stablehlo.while",
+        )
     )
 
 

@@ -40,7 +40,10 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(_data(inspection), indent=2))
         return 0
     rows = [_row(name, row) for name, row in inspection.rows.items()]
-    show(Table(arguments.program, ("op", "native", "float", "multiply-adds", "why float"), rows, _summary(inspection)), False)
+    show(
+        Table(arguments.program, ("op", "native", "float", "multiply-adds", "why float"), rows, _summary(inspection)),
+        False,
+    )
     if arguments.islands:
         islands = [(_ops(i), i.location, "; ".join(i.reasons)) for i in inspection.islands]
         show(Table("float islands", ("ops", "from", "why"), islands), False)
