@@ -136,6 +136,11 @@ def _convert(op: ir.Operation, operand: Array) -> Array | None:
     return operand.astype(f"{'u' if element.is_unsigned else ''}int{max(element.width, 8)}")
 
 
+def _bitcast(op: ir.Operation, operand: Array) -> Array | None:
+    dtype = numpy_dtype(op.results[0].type)
+    return np.ascontiguousarray(operand).view(dtype) if dtype.itemsize == operand.itemsize else None
+
+
 def _compare(op: ir.Operation, lhs: Array, rhs: Array) -> Array | None:
     direction, kind = comparison(op)
     return None if kind == "TOTALORDER" else np.asarray(COMPARE[direction](lhs, rhs))
@@ -172,6 +177,7 @@ ELEMENTWISE: dict[str, Evaluate] = {
     "stablehlo.sqrt": _float64(np.sqrt),
     "stablehlo.rsqrt": _float64(lambda operand: 1 / np.sqrt(operand)),
     "stablehlo.convert": _convert,
+    "stablehlo.bitcast_convert": _bitcast,
     "stablehlo.compare": _compare,
     "stablehlo.select": _pure(np.where),
     "stablehlo.clamp": _pure(lambda low, operand, high: np.minimum(np.maximum(low, operand), high)),

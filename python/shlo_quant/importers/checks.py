@@ -85,41 +85,48 @@ def _unsupported_signature(program: ExportedProgram) -> Iterator[Finding]:
             yield Finding("outputs", name, "only tensors can be outputs", "return the size as a tensor")
 
 
-def drop_constant_outputs(program: ExportedProgram) -> list[Finding]:
-    """Take outputs that are no tensors (None, numbers) out of a program's signature, and say so."""
+def drop_outputs(program: ExportedProgram) -> list[Finding]:
+    """Take outputs that are no tensors (None, numbers) and new values of buffers out of a program, and say so."""
     specs = program.graph_signature.output_specs
-    dropped = [s for s in specs if s.kind == OutputKind.USER_OUTPUT and isinstance(s.arg, ConstantArgument)]
-    findings = [
-        Finding("outputs", f"output {specs.index(s)}", f"is the constant {s.arg.value}; dropped") for s in dropped
-    ]
-    specs[:] = [spec for spec in specs if spec not in dropped]
+    findings = []
+    for index, spec in enumerate(list(specs)):
+        if spec.kind == OutputKind.USER_OUTPUT and isinstance(spec.arg, ConstantArgument):
+            findings.append(Finding("outputs", f"output {index}", f"the constant {spec.arg.value} is dropped"))
+        elif spec.kind == OutputKind.BUFFER_MUTATION:
+            findings.append(Finding("outputs", str(spec.target), "the new value of this buffer is dropped"))
+        else:
+            continue
+        specs.remove(spec)
     return findings
 
 
 def observe(program: ExportedProgram, constants: Constants) -> Iterator[Finding]:
     """What is worth telling about a program as it was exported."""
     calls = _calls(program)
-    if not any(
-        isinstance(node.target, torch._ops.OpOverload) and node.target.namespace == "quantized_decomposed"
-        for node in calls
-    ):
+    if any(_namespace(node) == "quantized_decomposed" for node in calls):
+        yield from _float_weights(calls, constants)
+    else:
         yield Finding(
             "program",
             "main",
             "no pt2e quantize or dequantize op was found: the program is imported as float",
             "quantize with prepare_pt2e and convert_pt2e; what torchao's quantize_() makes is not recognized",
         )
-    else:
-        yield from _float_weights(calls, constants)
     for node in calls:
-        if node.target in FLOAT_ARITHMETIC_OPS:
-            kind = "quantization at run time" if "choose_qparams" in target_name(node) else "scales finer than per axis"
+        kind = _float_arithmetic(node)
+        if kind:
             yield Finding(describe_node(node), target_name(node), f"{kind}: imported as float arithmetic")
-    for spec in program.graph_signature.output_specs:
-        if spec.kind == OutputKind.BUFFER_MUTATION:
-            yield Finding(
-                "outputs", spec.target, "the new value of this buffer is dropped: a StableHLO program keeps no state"
-            )
+
+
+def _float_arithmetic(node: Node) -> str:
+    """Why an op of quantization becomes float arithmetic, "" for other ops."""
+    if node.target in FLOAT_ARITHMETIC_OPS:
+        return "quantization at run time" if "choose_qparams" in target_name(node) else "scales finer than per axis"
+    return "quantization of torchao's own" if _namespace(node) == "torchao" else ""
+
+
+def _namespace(node: Node) -> str:
+    return str(node.target.namespace) if isinstance(node.target, torch._ops.OpOverload) else ""
 
 
 def _float_weights(calls: list[Node], constants: Constants) -> Iterator[Finding]:
@@ -132,13 +139,19 @@ def _float_weights(calls: list[Node], constants: Constants) -> Iterator[Finding]
             yield Finding(describe_node(node), target_name(node), reason)
 
 
-def inexact_scales(types: Mapping[Node, UniformType]) -> Iterator[Finding]:
-    """Scales that the expressed type (bf16, f16) rounds: PyTorch keeps them in float32, StableHLO does not."""
-    for node, uniform in types.items():
-        dtype = numpy_dtype(uniform.expressed_type)
-        if any(float(dtype.type(scale)) != scale for scale in uniform.scales):
-            reason = f"the scale is rounded to {uniform.expressed_type}, the expressed type; PyTorch uses it in float32"
-            yield Finding(describe_node(node), target_name(node), reason)
+def inexact_scales(types: Mapping[Node, UniformType]) -> list[Finding]:
+    """Whether the expressed types (bf16, f16) round scales: PyTorch keeps those in float32, StableHLO does not."""
+    rounded = [node for node, uniform in types.items() if _rounds_scales(uniform)]
+    if not rounded:
+        return []
+    expressed = types[rounded[0]].expressed_type
+    reason = f"the first of {len(rounded)} ops whose scales are not exact in {expressed}, as PyTorch's in float32 are"
+    return [Finding(describe_node(rounded[0]), target_name(rounded[0]), reason)]
+
+
+def _rounds_scales(uniform: UniformType) -> bool:
+    scale_type = numpy_dtype(uniform.expressed_type).type
+    return any(float(scale_type(scale)) != scale for scale in uniform.scales)
 
 
 def _calls(program: ExportedProgram) -> list[Node]:

@@ -6,7 +6,9 @@ import torch
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch_mlir import ir
 
+from shlo_quant.passes.dialects import stablehlo
 from shlo_quant.passes.dialects.constants import Array, dense, numpy_dtype
+from shlo_quant.passes.dialects.quant import with_element_type
 
 _FLOATS = {
     torch.float64: ir.F64Type,
@@ -64,18 +66,21 @@ def to_array(tensor: torch.Tensor) -> Array:
 
 
 def literal(tensor: torch.Tensor, result_type: ir.Type) -> ir.Value:
-    """A constant of torch type `result_type` at the current insertion point.
-
-    Unsigned integers do not lower through `torch.vtensor.literal`: they are StableHLO constants cast to the torch type.
-    """
+    """A constant of torch type `result_type` at the current insertion point."""
     element = element_type(tensor.dtype)
     if isinstance(element, ir.IntegerType) and element.is_unsigned:
-        constant = _constant("stablehlo.constant", dense(to_array(tensor), element))
-        return ir.Operation.create("torch_c.from_builtin_tensor", results=[result_type], operands=[constant]).result
+        return _unsigned_literal(tensor, element, result_type)
     if isinstance(element, ir.IntegerType) and element.width > 1:
         element = ir.IntegerType.get_signed(element.width)
-    return _constant("torch.vtensor.literal", dense(to_array(tensor), element), result_type)
+    value = dense(to_array(tensor), element)
+    return ir.Operation.create("torch.vtensor.literal", results=[result_type], attributes={"value": value}).result
 
 
-def _constant(name: str, value: ir.DenseElementsAttr, result_type: ir.Type | None = None) -> ir.Value:
-    return ir.Operation.create(name, results=[result_type or value.type], attributes={"value": value}).result
+def _unsigned_literal(tensor: torch.Tensor, element: ir.IntegerType, result_type: ir.Type) -> ir.Value:
+    """Unsigned integers do not lower through `torch.vtensor.literal`, which the cast of a constant would fold to.
+
+    So it is the cast of a constant's bits.
+    """
+    bits = stablehlo.constant(to_array(tensor).view(f"int{element.width}"))
+    unsigned = stablehlo.bitcast_convert(bits, with_element_type(bits.type, element))
+    return ir.Operation.create("torch_c.from_builtin_tensor", results=[result_type], operands=[unsigned]).result

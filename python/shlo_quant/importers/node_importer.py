@@ -20,7 +20,7 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, TensorArgument
 from torch.fx import Node
 from torch_mlir import ir
-from torch_mlir.extras.fx_importer import FxImporter, FxImporterHooks, GraphNodeImporter
+from torch_mlir.extras.fx_importer import FxImporter, GraphNodeImporter
 
 from shlo_quant.importers.literals import element_type, literal, to_array
 from shlo_quant.importers.node_locations import NodeLocations
@@ -52,16 +52,9 @@ def import_nodes(program: ExportedProgram, plan: QuantizationPlan, context: ir.C
 
 class _Importer(FxImporter):  # type: ignore[misc]  # torch_mlir is untyped
     def __init__(self, plan: QuantizationPlan, context: ir.Context) -> None:
-        super().__init__(context=context, hooks=_DropMutations(), graph_node_importer_cls=_NodeImporter)
+        super().__init__(context=context, graph_node_importer_cls=_NodeImporter)
         self._cc = NodeLocations(context, py_attr_tracker=self._py_attr_tracker)
         self.plan = plan
-
-
-class _DropMutations(FxImporterHooks):  # type: ignore[misc]  # torch_mlir is untyped
-    """New values of buffers (`num_batches_tracked`) go nowhere; `checks` reports them."""
-
-    def store_produced_value(self, *_: Any) -> None:
-        pass
 
 
 class _NodeImporter(GraphNodeImporter):  # type: ignore[misc]  # torch_mlir is untyped

@@ -44,6 +44,7 @@ def source(node: Node) -> Source:
     """What export recorded about a node."""
     stack = node.meta.get("nn_module_stack")
     frames = re.findall(r'File "([^"]+)", line ([0-9]+),', node.meta.get("stack_trace") or "")
+    frames = [frame for frame in frames if not frame[0].startswith("<")]  # generated code
     outside = [frame for frame in frames if not frame[0].startswith(_TORCH)] or frames
     file, line = outside[-1] if outside else ("", 0)
     return Source(list(stack.values())[-1][0] if stack else "", file, int(line))

@@ -18,7 +18,7 @@ from torch_mlir import ir
 from shlo_quant.importers.checks import (
     check_converted,
     check_importable,
-    drop_constant_outputs,
+    drop_outputs,
     inexact_scales,
     observe,
 )
@@ -80,9 +80,9 @@ def import_program(program: ExportedProgram) -> ImportedProgram:
     findings = list(observe(program, constant_tensors(program)))
     decomposed = decompose(program)
     check_importable(decomposed)
-    findings += drop_constant_outputs(decomposed)
+    findings += drop_outputs(decomposed)
     constants = constant_tensors(decomposed)
-    rewrite_tensor_overloads(decomposed.graph, constants)
+    rewrite_tensor_overloads(decomposed, constants)
     context = load_dialects(ir.Context())
     with context, ir.Location.unknown():
         plan = plan_quantization(decomposed.graph, constants)

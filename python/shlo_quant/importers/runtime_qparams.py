@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.export import ExportedProgram
 from torch.fx import Graph, Node
 
 from shlo_quant.importers.qdq_ops import Constants, arguments
@@ -21,19 +22,20 @@ QUANTIZE = frozenset({_OPS.quantize_per_tensor.tensor, _OPS.quantize_per_tensor.
 DEQUANTIZE = frozenset({_OPS.dequantize_per_tensor.tensor, _OPS.dequantize_per_tensor.tensor2})
 
 
-def rewrite_tensor_overloads(graph: Graph, constants: Constants) -> None:
-    """Replace every such node of a graph, in place."""
-    for node in list(graph.nodes):
+def rewrite_tensor_overloads(program: ExportedProgram, constants: Constants) -> None:
+    """Replace every such node of a program, in place."""
+    for node in list(program.graph.nodes):
         if node.target not in QUANTIZE and node.target not in DEQUANTIZE:
             continue
         values = {name: _number(value, constants) for name, value in arguments(node).items()}
-        builder = _Builder(graph, node)
+        builder = _Builder(program.graph, node)
         if not any(isinstance(values[name], Node) for name in ("scale", "zero_point", "quant_min", "quant_max")):
             new = builder.with_numbers(values)
         else:
             new = builder.quantize(values) if node.target in QUANTIZE else builder.dequantize(values)
         node.replace_all_uses_with(new)
-        graph.erase_node(node)
+        program.graph_signature.replace_all_uses(node.name, new.name)
+        program.graph.erase_node(node)
 
 
 def _number(value: Any, constants: Constants) -> Any:
