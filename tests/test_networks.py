@@ -118,9 +118,7 @@ FAMILIES: dict[str, tuple[Callable[[], Network], Callable[[], tuple[torch.Tensor
     "hardswish_island": (lambda: after_conv(F.hardswish), image),
     "softmax_island": (lambda: after_linear(lambda x: F.softmax(x, -1)), tokens),
     "layer_norm_island": (
-        lambda: Network(
-            lambda m, x: m.b(m.n(m.a(x))), a=nn.Linear(8, 8), b=nn.Linear(8, 8), n=nn.LayerNorm(8)
-        ),
+        lambda: Network(lambda m, x: m.b(m.n(m.a(x))), a=nn.Linear(8, 8), b=nn.Linear(8, 8), n=nn.LayerNorm(8)),
         tokens,
     ),
     "embedding": (
@@ -155,7 +153,7 @@ def test_every_convolution_and_dot_of_quantized_operands_is_native(forms: dict[s
     inspection: Inspection = inspect(forms["quantized"])
     native, all_ = inspection.quantized_pairs
     assert native == all_ > 0
-    assert native == len([op for op in walk(forms["quantized"].operation, *DOT_LIKE)])
+    assert native == len(walk(forms["quantized"].operation, *DOT_LIKE))
 
 
 def test_integer_form_has_no_quantized_type_and_prints_and_parses(forms: dict[str, Any]) -> None:

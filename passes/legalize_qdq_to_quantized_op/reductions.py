@@ -18,6 +18,7 @@ import math
 import numpy as np
 from torch_mlir import ir
 
+from shlo_quant.passes.dialects.constants import to_numpy
 from shlo_quant.passes.dialects.quant import UniformType, integer_range, signed_type, uniform_type
 from shlo_quant.passes.dialects.stablehlo import (
     DYNAMIC,
@@ -30,7 +31,6 @@ from shlo_quant.passes.dialects.stablehlo import (
 )
 from shlo_quant.passes.legalize_qdq_to_quantized_op.activations import clamp_of, stored_scalar
 from shlo_quant.passes.legalize_qdq_to_quantized_op.values import constant_array, dequantized, splat_value
-from shlo_quant.passes.dialects.constants import to_numpy
 from shlo_quant.passes.numerics.quantize import dequantize
 from shlo_quant.passes.rewrite import single_user
 

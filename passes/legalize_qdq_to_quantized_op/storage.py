@@ -33,7 +33,8 @@ def in_common_storage(types: Sequence[UniformType]) -> list[UniformType]:
 
 def signed_bits(uniform: UniformType) -> int:
     """Width of the narrowest signed storage (8 bits at least) that holds all stored integers, shifted if unsigned."""
-    return max(SIGNED_BITS[0], uniform.storage_type.width)
+    width: int = uniform.storage_type.width
+    return max(SIGNED_BITS[0], width)
 
 
 def in_signed_storage(uniform: UniformType, bits: int) -> UniformType:

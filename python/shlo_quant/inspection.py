@@ -1,4 +1,4 @@
-"""What a program consists of: which ops are native integer work, which are float islands and why, and what it weighs."""
+"""What a program consists of: which ops are native integer work, which are float islands, why, and what it weighs."""
 
 from __future__ import annotations
 

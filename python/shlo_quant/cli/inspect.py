@@ -76,7 +76,8 @@ def _summary(inspection: Inspection) -> str:
             f"convolutions and dots with two quantized operands that are native: {native_pairs} of {pairs}",
             f"native multiply-adds: {share}",
             f"float islands: {len(inspection.islands)}",
-            f"integer weights: {inspection.weight_bytes:,} bytes; float constants: {inspection.float_weight_bytes:,} bytes",
+            f"integer weights: {inspection.weight_bytes:,} bytes; "
+            f"float constants: {inspection.float_weight_bytes:,} bytes",
         ]
     )
 
