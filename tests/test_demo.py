@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from shlo_quant.cli.main import main
-from shlo_quant.demo import Comparison, DemoResult, run_demo
+from shlo_quant.demo import Compared, DemoResult, run_demo
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # torch and torchao warn of themselves while they quantize
 
-HELD = Comparison("integer form", "quantized form", "logits", 1, 10, 0, 0, must_be_equal=True)
+HELD = Compared("integer form", "quantized form", "logits", 1, 10, 0, 0, must_be_equal=True)
 RESULT = DemoResult(16, 400, (), (HELD,), 1.0)
 
 

@@ -21,6 +21,7 @@ from torch.export import ExportedProgram
 from torch_mlir import ir
 
 from shlo_quant import digits
+from shlo_quant.compare import compare_all
 from shlo_quant.engines.child import run_in_children
 from shlo_quant.engines.reference import ReferenceEngine
 from shlo_quant.files import atomic, write_program
@@ -54,7 +55,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Compared:
     """Stored integers of one program beside those of another.
 
     Attributes:
@@ -86,7 +87,7 @@ class DemoResult:
     images: int
     all_images: int
     programs: tuple[Judged, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[Compared, ...]
     seconds: float
 
 
@@ -193,38 +194,38 @@ def _judge(torch_logits: dict[str, Array], runs: _Runs, labels: torch.Tensor) ->
     )
 
 
-def _compare(torch_logits: Array, runs: _Runs, uniform: UniformType) -> tuple[Comparison, ...]:
+def _compare(torch_logits: Array, runs: _Runs, uniform: UniformType) -> tuple[Compared, ...]:
     def stored(logits: Array) -> list[Array]:
         return [quantize(logits, uniform.scales, uniform.zero_points, None, uniform.storage_min, uniform.storage_max)]
 
     integer, quantized, qdq = (stored(runs.logits[form]) for form in ("integer", "quantized", "qdq"))
     return (
-        _comparison(
+        _compare_named(
             "integer form", "quantized form", "every quantized tensor", runs.integer_tensors, runs.quantized_tensors
         ),
-        _comparison("integer form", "quantized form", "logits", integer, quantized),
-        _comparison("integer form", "qdq form", "logits", integer, qdq, must_be_equal=False),
-        _comparison("integer form", "PyTorch Q/DQ", "logits", integer, stored(torch_logits), must_be_equal=False),
+        _compare_named("integer form", "quantized form", "logits", integer, quantized),
+        _compare_named("integer form", "qdq form", "logits", integer, qdq, must_be_equal=False),
+        _compare_named("integer form", "PyTorch Q/DQ", "logits", integer, stored(torch_logits), must_be_equal=False),
     )
 
 
-def _comparison(
+def _compare_named(
     found_name: str,
     expected_name: str,
     what: str,
     found: list[Array],
     expected: list[Array],
     must_be_equal: bool = True,
-) -> Comparison:
-    differences = [np.abs(a.astype(np.int64) - b.astype(np.int64)) for a, b in zip(found, expected, strict=True)]
-    return Comparison(
+) -> Compared:
+    compared = compare_all(expected, found)
+    return Compared(
         found_name,
         expected_name,
         what,
-        len(differences),
-        sum(difference.size for difference in differences),
-        sum(int(np.count_nonzero(difference)) for difference in differences),
-        max(int(difference.max()) for difference in differences),
+        len(compared),
+        sum(tensor.elements for tensor in compared),
+        sum(tensor.mismatches for tensor in compared),
+        max(int(tensor.largest_difference) for tensor in compared),
         must_be_equal,
     )
 
