@@ -9,7 +9,7 @@ from torch_mlir import ir
 
 from shlo_quant.files import read_program
 from shlo_quant.passes.dialects.context import new_context
-from shlo_quant.passes.errors import Finding
+from shlo_quant.passes.errors import Finding, InputError
 
 
 def is_pytorch_program(path: str | Path) -> bool:
@@ -20,11 +20,15 @@ def is_pytorch_program(path: str | Path) -> bool:
 def load(path: str | Path) -> tuple[ir.Module, tuple[Finding, ...]]:
     """The program in a file, and what its importer found worth telling; a .pt2 comes in form `qdq`.
 
-    Raises: InputError if the file cannot be read; UnsupportedError with every op that cannot be imported.
+    Raises: InputError if the file cannot be read or holds a float model; UnsupportedError with every op that cannot be
+      imported.
     """
     if not is_pytorch_program(path):
         return read_program(path, new_context()), ()
-    from shlo_quant.importers.pt2e import import_program, load_program  # torch is slow to import
+    from shlo_quant.importers.checks import NOT_QUANTIZED, QUANTIZE_FIRST  # torch is slow to import
+    from shlo_quant.importers.pt2e import import_program, load_program
 
     imported = import_program(load_program(path))
+    if not imported.is_quantized:
+        raise InputError(f"{path}: not a quantized model: {NOT_QUANTIZED}; {QUANTIZE_FIRST}")
     return imported.module, imported.findings

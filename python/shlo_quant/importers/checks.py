@@ -32,6 +32,8 @@ _WEIGHTED_PACKETS = frozenset(
         _ATEN.linear,
     }
 )
+NOT_QUANTIZED = "no pt2e quantize or dequantize op was found"
+QUANTIZE_FIRST = "quantize with prepare_pt2e and convert_pt2e; what torchao's quantize_() makes is not recognized"
 _CONVERT = "call convert_pt2e on the prepared model, then export again"
 
 
@@ -100,17 +102,22 @@ def drop_outputs(program: ExportedProgram) -> list[Finding]:
     return findings
 
 
+def is_quantized(program: ExportedProgram) -> bool:
+    """Whether a program has quantize or dequantize ops of pt2e."""
+    return any(_namespace(node) == "quantized_decomposed" for node in _calls(program))
+
+
 def observe(program: ExportedProgram, constants: Constants) -> Iterator[Finding]:
     """What is worth telling about a program as it was exported."""
     calls = _calls(program)
-    if any(_namespace(node) == "quantized_decomposed" for node in calls):
+    if is_quantized(program):
         yield from _float_weights(calls, constants)
     else:
         yield Finding(
             "program",
             "main",
-            "no pt2e quantize or dequantize op was found: the program is imported as float",
-            "quantize with prepare_pt2e and convert_pt2e; what torchao's quantize_() makes is not recognized",
+            f"{NOT_QUANTIZED}: imported as float",
+            QUANTIZE_FIRST,
         )
     for node in calls:
         kind = _float_arithmetic(node)

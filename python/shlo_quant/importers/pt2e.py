@@ -20,6 +20,7 @@ from shlo_quant.importers.checks import (
     check_importable,
     drop_outputs,
     inexact_scales,
+    is_quantized,
     observe,
 )
 from shlo_quant.importers.decompositions import decompose
@@ -64,10 +65,12 @@ class ImportedProgram:
     Attributes:
       module: StableHLO in form `qdq`, one function `main`.
       findings: what the user should know about the program.
+      is_quantized: whether the program had quantize or dequantize ops of pt2e.
     """
 
     module: ir.Module
     findings: tuple[Finding, ...]
+    is_quantized: bool
 
 
 def import_program(program: ExportedProgram) -> ImportedProgram:
@@ -90,7 +93,7 @@ def import_program(program: ExportedProgram) -> ImportedProgram:
         module = import_nodes(decomposed, plan, context)
         lower_to_stablehlo(module)
         run_passes(module, CLEAN_UP)
-    return ImportedProgram(module, tuple(findings))
+    return ImportedProgram(module, tuple(findings), is_quantized(program))
 
 
 def plan_quantization(graph: Graph, constants: dict[str, torch.Tensor]) -> QuantizationPlan:
