@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch_mlir import ir
+
+    from shlo_quant.passes.base import ModulePass
 
 NAME = "lower"
 HELP = "take a quantized PyTorch model (.pt2), or a StableHLO program in form qdq, to another form"
@@ -30,15 +36,22 @@ def run(arguments: argparse.Namespace) -> int:
     """Import, lower, write; what the user should know goes to stderr."""
     from shlo_quant.cli.terminal import working
     from shlo_quant.files import Format, write_program
+    from shlo_quant.passes.legalize_qdq_to_quantized_op import LegalizeQdqToQuantizedOp, remarks
     from shlo_quant.pipelines import lower
     from shlo_quant.programs import load
 
     form = Format.parse(arguments.format)
     with working(f"reading {arguments.model}"):
         module, findings = load(arguments.model)
-    for finding in findings:
-        print(f"shlo-quant: note: {finding}", file=sys.stderr)
+    notes = [*findings]
+
+    def after(step: ModulePass, program: ir.Module) -> None:
+        if isinstance(step, LegalizeQdqToQuantizedOp):
+            notes.extend(remarks(program))
+
     with working(f"lowering to {arguments.to}"):
-        lower(module, arguments.to, arguments.arithmetic)
+        lower(module, arguments.to, arguments.arithmetic, after)
+    for note in notes:
+        print(f"shlo-quant: note: {note}", file=sys.stderr)
     write_program(module, arguments.output, form)
     return 0
