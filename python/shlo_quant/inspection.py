@@ -75,6 +75,11 @@ class Inspection:
 
 def inspect(module: ir.Module) -> Inspection:
     """Inspect a program of any form."""
+    with module.context:
+        return _inspect(module)
+
+
+def _inspect(module: ir.Module) -> Inspection:
     ops = [op for op in walk(module.operation) if op.results and not _is_reduction_body(op)]
     rows: dict[str, OpRow] = defaultdict(OpRow)
     counted = [op for op in ops if op.name not in NOT_COUNTED]
