@@ -36,7 +36,6 @@ from shlo_quant.passes.legalize_qdq_to_quantized_op.dot_like import fuse_bias, f
 from shlo_quant.passes.legalize_qdq_to_quantized_op.elementwise import fuse_into_quantize
 from shlo_quant.passes.legalize_qdq_to_quantized_op.reductions import REDUCTIONS, fuse_reduction
 from shlo_quant.passes.legalize_qdq_to_quantized_op.shapes import DATA_OPERANDS, hoist_quantize, sink_dequantize
-from shlo_quant.passes.legalize_qdq_to_quantized_op.values import dequantized
 from shlo_quant.passes.rewrite import Rewriter, Rule, apply_rules, erase_dead_ops, walk
 
 RULES: dict[str, Rule] = {
@@ -68,7 +67,7 @@ def remarks(module: ir.Module) -> list[Finding]:
         if op.name == "stablehlo.add":
             reason = dot_like.why_bias_float(op) if quantize_behind_clamps(op.results[0]) is not None else None
         else:
-            reason = dot_like.why_float(op) if all(dequantized(v) is not None for v in op.operands) else None
+            reason = dot_like.why_float(op) if dot_like.has_quantized_operands(op) else None
         if reason is not None:
             found.append(finding(op, f"stays in float: {reason}"))
     return found

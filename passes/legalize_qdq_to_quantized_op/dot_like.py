@@ -71,6 +71,12 @@ def fuse_dot_like(op: ir.Operation) -> ir.Value | None:
     return uniform_dequantize(clone_with(op, operands, [accumulator]).results[0])
 
 
+def has_quantized_operands(op: ir.Operation) -> bool:
+    """Whether both operands of a float convolution or dot_general are dequantized, from less than 32 bits."""
+    types = [uniform_type(source) for v in op.operands if (source := dequantized(v)) is not None]
+    return len(types) == len(op.operands) and all(t is not None and t.storage_bits < 32 for t in types)
+
+
 def why_float(op: ir.Operation) -> str | None:
     """Why a float convolution or dot_general cannot be a quantized op; None if it can."""
     planned = _plan(DotLike.of(op))
@@ -122,6 +128,8 @@ def _plan(dot: DotLike) -> Plan | str:
     assert lhs_source is not None and rhs_source is not None
     lhs, rhs = uniform_type(lhs_source), uniform_type(rhs_source)
     assert lhs is not None and rhs is not None
+    if not has_quantized_operands(dot.op):
+        return "an operand is a 32-bit accumulator, which nothing has quantized"
     if lhs.is_per_axis:
         return "lhs is quantized per axis; StableHLO wants it per tensor"
     if lhs.expressed_type != rhs.expressed_type or dot.result.type.element_type != lhs.expressed_type:

@@ -12,7 +12,7 @@ from shlo_quant.passes.dialects.locations import describe
 from shlo_quant.passes.dialects.quant import is_quantized, uniform_type
 from shlo_quant.passes.dot_like import DOT_LIKE, DotLike
 from shlo_quant.passes.legalize_qdq_to_quantized_op import why_float
-from shlo_quant.passes.legalize_qdq_to_quantized_op.values import dequantized
+from shlo_quant.passes.legalize_qdq_to_quantized_op.dot_like import has_quantized_operands
 from shlo_quant.passes.rewrite import defining_op, walk
 
 NOT_COUNTED = ("builtin.module", "func.func", "func.return", "stablehlo.constant", "stablehlo.return")
@@ -87,7 +87,7 @@ def _inspect(module: ir.Module) -> Inspection:
         _count(rows[_row_name(op)], op)
     dots = [op for op in counted if op.name in DOT_LIKE]
     native_dots = sum(map(is_native, dots))
-    missed = sum(not is_native(op) and all(dequantized(v) is not None for v in op.operands) for op in dots)
+    missed = sum(not is_native(op) and has_quantized_operands(op) for op in dots)
     sizes = [_constant_bytes(op) for op in ops if op.name == "stablehlo.constant"]
     return Inspection(
         rows=dict(sorted(rows.items())),
