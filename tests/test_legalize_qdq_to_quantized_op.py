@@ -11,13 +11,12 @@ from torch_mlir import ir
 
 from shlo_quant.engines.reference import ReferenceEngine
 from shlo_quant.passes.base import ModulePass, run_passes
-from shlo_quant.passes.dialects.constants import Array, numpy_dtype
 from shlo_quant.passes.dialects.context import new_context
-from shlo_quant.passes.dialects.modules import copy_module, entry_function, signature
-from shlo_quant.passes.dialects.quant import uniform_type
+from shlo_quant.passes.dialects.modules import copy_module
 from shlo_quant.passes.legalize_qdq_to_quantized_op import LegalizeQdqToQuantizedOp
 from shlo_quant.passes.legalize_quantized_op_to_qdq import LegalizeQuantizedOpToQdq
 from shlo_quant.passes.rewrite import walk
+from shlo_quant.random_inputs import random_inputs
 
 LIT = Path(__file__).parent.parent / "lit_tests" / "passes"
 
@@ -37,21 +36,6 @@ def single_function(chunk: str, name: str) -> ir.Module:
         if op.attributes["sym_name"].value != name:
             op.erase()
     return module
-
-
-def random_inputs(module: ir.Module, seed: int) -> list[Array]:
-    """Whole range of each quantized argument, extremes included; floats around 0; indices 0."""
-    generator = np.random.default_rng(seed)
-    arrays = []
-    for tensor in signature(entry_function(module))[0]:
-        uniform, dtype, shape = uniform_type(tensor), numpy_dtype(tensor), tuple(tensor.shape)
-        if uniform is not None:
-            values = generator.integers(uniform.storage_min, uniform.storage_max + 1, shape)
-            values.flat[:2] = uniform.storage_min, uniform.storage_max
-            arrays.append(values.astype(dtype))
-        else:
-            arrays.append((generator.normal(size=shape) * (dtype.kind == "f")).astype(dtype))
-    return arrays
 
 
 CASES = dict(programs())
