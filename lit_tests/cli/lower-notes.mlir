@@ -5,7 +5,7 @@
 !w = tensor<3x2x!quant.uniform<i8:f32, 0.25>>
 !r = tensor<2x2x!quant.uniform<i8:f32, 1.0:3>>
 
-// CHECK: shlo-quant: note: {{.*}}lower-notes.mlir:[[@LINE+10]]:{{[0-9]+}}: stablehlo.add: stays in float: bias does not fit 32 bits: 2147483648 at scale 0.125
+// CHECK: shlo-quant: note: {{.*}}lower-notes.mlir:[[@LINE+10]]:{{[0-9]+}}: stablehlo.add: stays in float: bias does not fit 32 bits: 2147483648 in channel 0, at scale 0.125
 // QDQ: dot_general
 // QDQ: native: 0 of 1
 func.func @main(%x: !x) -> !r {

@@ -31,11 +31,11 @@ from shlo_quant.passes.dialects.locations import finding
 from shlo_quant.passes.dot_like import DOT_LIKE
 from shlo_quant.passes.errors import Finding
 from shlo_quant.passes.legalize_qdq_to_quantized_op import dot_like, elementwise
-from shlo_quant.passes.legalize_qdq_to_quantized_op.activations import quantize_behind_clamps
 from shlo_quant.passes.legalize_qdq_to_quantized_op.dot_like import fuse_bias, fuse_dot_like
 from shlo_quant.passes.legalize_qdq_to_quantized_op.elementwise import fuse_into_quantize
 from shlo_quant.passes.legalize_qdq_to_quantized_op.reductions import REDUCTIONS, fuse_reduction
 from shlo_quant.passes.legalize_qdq_to_quantized_op.shapes import DATA_OPERANDS, hoist_quantize, sink_dequantize
+from shlo_quant.passes.legalize_qdq_to_quantized_op.values import dequantized
 from shlo_quant.passes.rewrite import Rewriter, Rule, apply_rules, erase_dead_ops, walk
 
 RULES: dict[str, Rule] = {
@@ -61,14 +61,14 @@ class LegalizeQdqToQuantizedOp(ModulePass):
 
 
 def remarks(module: ir.Module) -> list[Finding]:
-    """What this pass left in float although its inputs and outputs are quantized: dots, convolutions and biases."""
+    """What this pass left in float next to quantized values: dots and convolutions, and what is added to them."""
     found = []
     for op in walk(module.operation, *DOT_LIKE, "stablehlo.add"):
         if op.name == "stablehlo.add":
-            reason = dot_like.why_bias_float(op) if quantize_behind_clamps(op.results[0]) is not None else None
+            reason = dot_like.why_bias_float(op)
         else:
-            reason = dot_like.why_float(op) if dot_like.has_quantized_operands(op) else None
-        if reason is not None:
+            reason = dot_like.why_float(op) if any(dequantized(v) is not None for v in op.operands) else None
+        if reason not in (None, dot_like.NOT_QUANTIZED):
             found.append(finding(op, f"stays in float: {reason}"))
     return found
 

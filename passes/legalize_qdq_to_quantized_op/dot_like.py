@@ -45,6 +45,7 @@ from shlo_quant.passes.numerics.quantize import quantize_bias
 from shlo_quant.passes.rewrite import defining_op, single_user
 
 ACCUMULATOR_LIMIT = integer_range(32, True)[1]
+NOT_QUANTIZED = "the sum with the bias is not quantized"
 
 
 @dataclass(frozen=True)
@@ -104,19 +105,29 @@ def why_bias_float(op: ir.Operation) -> str | None:
     """Why a bias (see `fuse_bias`) cannot be an integer constant; None if it can, or if `op` adds no bias."""
     match = _match_bias(op)
     if match is None:
-        return None
+        return "the bias is not a constant along one dimension" if _adds_to_accumulator(op) else None
     accumulator, uniform, _, stored = match
     reach = accumulator_reach(accumulator)
-    largest = int(np.abs(stored).max(initial=0))
-    if reach is None or reach + largest > ACCUMULATOR_LIMIT:
-        return f"bias does not fit 32 bits: {largest} at scale {min(uniform.scales):.4g} (input scale * weight scale)"
+    worst = int(np.abs(stored).argmax()) if stored.size else 0
+    if reach is None or reach + int(np.abs(stored).max(initial=0)) > ACCUMULATOR_LIMIT:
+        scale = uniform.scales[worst if len(uniform.scales) > 1 else 0]
+        return (
+            f"bias does not fit 32 bits: {stored[worst]} in channel {worst}, at scale {scale:.4g} "
+            f"(input scale * weight scale), beside sums of up to {reach}"
+        )
     quantize_op = quantize_behind_clamps(op.results[0])
     result = uniform_type(quantize_op.results[0]) if quantize_op is not None else None
     if result is None:
-        return "the sum with the bias is not quantized"
-    if 0.5 * max(uniform.scales) > 0.5 * min(result.scales):
+        return NOT_QUANTIZED
+    if max(uniform.scales) > min(result.scales):
         return "the accumulator is coarser than the result, so rounding the bias to it would show"
     return None
+
+
+def _adds_to_accumulator(op: ir.Operation) -> bool:
+    """Whether an add has a dequantized accumulator as an operand."""
+    sources = [source for v in op.operands if (source := dequantized(v)) is not None]
+    return any(accumulator_reach(source) is not None for source in sources)
 
 
 def _plan(dot: DotLike) -> Plan | str:

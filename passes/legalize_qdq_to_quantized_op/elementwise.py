@@ -103,7 +103,8 @@ def _splat_operand(number: float, shape: Sequence[int]) -> Operand:
 def why_float(op: ir.Operation) -> str:
     """Why an elementwise op was left in float."""
     for index, operand in enumerate(op.operands):
-        if dequantized(operand) is None and constant_array(operand) is None:
+        is_float = isinstance(operand.type.element_type, ir.FloatType)
+        if is_float and dequantized(operand) is None and constant_array(operand) is None:
             maker = defining_op(operand)
             origin = "an argument" if maker is None else maker.name
             return f"operand {index} is float, made by {origin}"

@@ -34,11 +34,11 @@ def run(arguments: argparse.Namespace) -> int:
         if is_pytorch_program(arguments.program):
             lower(module, "quantized")
         inspection = inspect(module)
+    if arguments.json:
+        print(json.dumps(_data(inspection) | {"findings": [str(finding) for finding in findings]}, indent=2))
+        return 0
     for finding in findings:
         print(f"shlo-quant: note: {finding}", file=sys.stderr)
-    if arguments.json:
-        print(json.dumps(_data(inspection), indent=2))
-        return 0
     rows = [_row(name, row) for name, row in inspection.rows.items()]
     show(
         Table(arguments.program, ("op", "native", "float", "multiply-adds", "why float"), rows, _summary(inspection)),

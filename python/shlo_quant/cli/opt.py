@@ -8,14 +8,18 @@ Exit codes: 0 right, 1 the program does not parse, verify or pass, 2 wrong usage
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
 
 from shlo_quant.cli.diagnostics import Diagnostics, verify_diagnostics
 from shlo_quant.cli.version import ShowVersion
+from shlo_quant.engines.child import run_in_child
 from shlo_quant.files import (
     SPLIT_MARKER,
     STDIO,
@@ -30,7 +34,7 @@ from shlo_quant.files import (
 from shlo_quant.passes import PASSES, pass_class
 from shlo_quant.passes.base import ModulePass, UpstreamPasses, run_passes
 from shlo_quant.passes.dialects.context import new_context
-from shlo_quant.passes.errors import InputError, ShloQuantError
+from shlo_quant.passes.errors import EngineError, InputError, ShloQuantError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -137,7 +141,7 @@ def _pass(name: str, options: str, implicit_nesting: bool) -> ModulePass:
         except ValueError as error:
             reasons.append(str(error).splitlines()[0])
         else:
-            return UpstreamPasses(candidate)
+            return ContainedPasses(candidate)
     reason = reasons[0].partition("error: ")[2] or reasons[0]
     raise InputError(f"{reason} (`shlo-quant-opt --list-passes` lists ours)")
 
@@ -146,6 +150,24 @@ def _options(text: str) -> Iterator[tuple[str, str]]:
     for word in text.split():
         key, separator, value = word.partition("=")
         yield key, value if separator else "true"
+
+
+@dataclass(frozen=True)
+class ContainedPasses(UpstreamPasses):
+    """C++ passes that run in a child process first: some end their process on programs with quantized types."""
+
+    def run(self, module: ir.Module) -> None:
+        try:
+            run_in_child(partial(self._try, module))
+        except EngineError as error:
+            remedy = "lower quantized types first, with stablehlo-legalize-quant-to-math"
+            raise EngineError(f"pass {self.text}: {error}; {remedy}") from None
+        super().run(module)
+
+    def _try(self, module: ir.Module) -> None:
+        """Runs in the child, whose copy of the module it changes; errors come again, and are told, in the parent."""
+        with contextlib.suppress(ir.MLIRError):
+            super().run(module)
 
 
 # ---- the driver

@@ -68,6 +68,8 @@ def quantized_type(node: Node, constants: Constants) -> UniformType:
         scales, zero_points = np.array([values["scale"]]), np.array([values["zero_point"]])
     else:
         scales = constant_array(values["scales"], constants)
+        if not -len(shape) <= values["axis"] < len(shape):
+            raise Unsupported(f"axis must lie in [{-len(shape)}, {len(shape) - 1}], got {values['axis']}")
         dimension = values["axis"] % len(shape)
         _check_channels(scales, shape[dimension], dimension)
         zero_points = np.zeros(len(scales), np.int64)
