@@ -54,7 +54,8 @@ def test_pattern(name: str, mode: Mode) -> None:
     check_form(qdq)
     quantized = lower(copy_module(qdq), "quantized")
     native, pairs = inspect(quantized).quantized_pairs
-    assert pairs - native == (name in SCALES_ALONG_A_SUM and mode == "qat") == len(remarks(quantized))
+    assert pairs - native == (name in SCALES_ALONG_A_SUM and mode == "qat")
+    assert len(remarks(quantized)) >= pairs - native
     integer = lower(copy_module(quantized), "integer")
     check_form(integer)
     assert not any(is_quantized(v) for op in walk(integer.operation) for v in (*op.operands, *op.results))
