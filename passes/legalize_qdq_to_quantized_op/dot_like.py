@@ -105,7 +105,7 @@ def why_bias_float(op: ir.Operation) -> str | None:
     """Why a bias (see `fuse_bias`) cannot be an integer constant; None if it can, or if `op` adds no bias."""
     match = _match_bias(op)
     if match is None:
-        return "the bias is not a constant along one dimension" if _adds_to_accumulator(op) else None
+        return "what is added is not a constant along one dimension" if _adds_to_accumulator(op) else None
     accumulator, uniform, _, stored = match
     reach = accumulator_reach(accumulator)
     worst = int(np.abs(stored).argmax()) if stored.size else 0
