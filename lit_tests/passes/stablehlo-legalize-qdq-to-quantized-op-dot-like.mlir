@@ -127,3 +127,20 @@ func.func @accumulator_beyond_32_bits_left(%x: !x, %y: tensor<3x2x!quant.uniform
   %2 = stablehlo.dot_general %0, %1, contracting_dims = [1] x [0] : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
   return %2 : tensor<2x2xf32>
 }
+
+// -----
+
+!x = tensor<2x3x!quant.uniform<i8:f32, 0.5:7>>
+!y = tensor<3x2x!quant.uniform<u8:f32, 0.25>>
+
+// As i8 the rhs would get zero point -128, which a dot_general does not take.
+// CHECK-LABEL: func.func @unsigned_rhs
+// CHECK:         stablehlo.uniform_quantize {{.*}} -> tensor<2x3x!quant.uniform<i16<-128:127>:f32, 5.000000e-01:7>>
+// CHECK-NEXT:    stablehlo.uniform_quantize {{.*}} -> tensor<3x2x!quant.uniform<i16<0:255>:f32, 2.500000e-01>>
+// CHECK-NEXT:    stablehlo.dot_general {{.*}} -> tensor<2x2x!quant.uniform<i32:f32, 1.250000e-01>>
+func.func @unsigned_rhs(%x: !x, %y: !y) -> tensor<2x2xf32> {
+  %0 = stablehlo.uniform_dequantize %x : (!x) -> tensor<2x3xf32>
+  %1 = stablehlo.uniform_dequantize %y : (!y) -> tensor<3x2xf32>
+  %2 = stablehlo.dot_general %0, %1, contracting_dims = [1] x [0] : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+  return %2 : tensor<2x2xf32>
+}

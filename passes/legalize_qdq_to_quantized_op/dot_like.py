@@ -158,7 +158,8 @@ def _plan_types(dot: DotLike, lhs: UniformType, rhs: UniformType, rhs_source: ir
             if reach
             else "the number of summed elements is dynamic"
         )
-    if dot.op.name == "stablehlo.dot_general" and rhs.has_zero_point:
+    gets_zero_point = lhs.is_signed and not rhs.is_signed  # from the move to signed storage
+    if dot.op.name == "stablehlo.dot_general" and (rhs.has_zero_point or gets_zero_point):
         moved = without_zero_points(rhs)
         if moved is None:
             return "rhs has zero points and 32-bit storage; StableHLO wants zero points 0"
