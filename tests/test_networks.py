@@ -14,13 +14,14 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from shlo_quant.engines.reference import ReferenceEngine
 from shlo_quant.importers.pt2e import import_program
 from shlo_quant.inspection import Inspection, inspect
 from shlo_quant.observation import with_quantized_results
 from shlo_quant.passes.dialects.constants import Array
-from shlo_quant.passes.dialects.modules import copy_module
+from shlo_quant.passes.dialects.modules import copy_module, entry_function, signature
 from shlo_quant.passes.dialects.quant import is_quantized
 from shlo_quant.passes.dot_like import DOT_LIKE
 from shlo_quant.passes.rewrite import walk
@@ -180,6 +181,30 @@ def test_integer_form_is_within_a_step_an_op_of_the_float_form(forms: dict[str, 
     ops = len(walk(forms["quantized"].operation, *DOT_LIKE))
     assert np.abs(integer - qdq).max() <= 1.001 * step * ops
     assert np.abs(qdq - pytorch).max() <= 1.001 * step  # reciprocal and order of rounding differ between the two
+
+
+@pytest.mark.parametrize("batch", [2, 5])
+def test_dynamic_batch_is_native_throughout(batch: int) -> None:
+    torch.manual_seed(0)
+    network = Network(
+        lambda m, x: m.l((m.b(F.relu(m.a(x))) + 0.5).mean((2, 3))),
+        a=nn.Conv2d(3, 4, 3, padding=1),
+        b=nn.Conv2d(4, 4, 3),
+        l=nn.Linear(4, 5),
+    )
+    sizes = ({0: torch.export.Dim("batch", min=2, max=64)},)
+    exported = torch.export.export(network.eval(), image(), dynamic_shapes=(sizes,), strict=False).module()
+    prepared = prepare_pt2e(exported, xnnpack_quantizer())
+    prepared(*image())
+    program = torch.export.export(convert_pt2e(prepared), image(), dynamic_shapes=sizes, strict=False)
+    quantized = lower(import_program(program).module, "quantized")
+    floating = {name for name, row in inspect(quantized).rows.items() if row.floating}
+    assert floating <= {"get_dimension_size", "uniform_dequantize", "uniform_quantize"}
+    assert str(signature(entry_function(quantized))[0][0]) == "tensor<?x3x8x8xf32>"
+    inputs = (torch.randn(batch, 3, 8, 8),)
+    expected = evaluate(quantized, inputs)
+    np.testing.assert_array_equal(evaluate(lower(copy_module(quantized), "integer"), inputs), expected)
+    assert expected[0].shape == (batch, 5)
 
 
 def smallest_difference(values: Array) -> float:

@@ -144,3 +144,32 @@ func.func @unsigned_rhs(%x: !x, %y: !y) -> tensor<2x2xf32> {
   %2 = stablehlo.dot_general %0, %1, contracting_dims = [1] x [0] : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
   return %2 : tensor<2x2xf32>
 }
+
+// -----
+
+!x = tensor<?x3x!quant.uniform<i8:f32, 0.5:7>>
+!w = tensor<3x2x!quant.uniform<i8:f32:1, {0.25, 0.5}>>
+!r = tensor<?x2x!quant.uniform<i8:f32, 1.0:3>>
+
+// CHECK-LABEL: func.func @dynamic_batch
+// CHECK:         %[[SIZES:.*]] = stablehlo.concatenate
+// CHECK:         %[[A:.*]] = stablehlo.dot_general {{.*}} -> tensor<?x2x!quant.uniform<i32:f32:1, {1.250000e-01,2.500000e-01}>>
+// CHECK-NEXT:    %[[C:.*]] = stablehlo.constant() <{value = dense<[20, -13]> : tensor<2xi32>}>
+// CHECK-NEXT:    %[[B:.*]] = stablehlo.dynamic_broadcast_in_dim %[[C]], %[[SIZES]], dims = [1]
+// CHECK-NEXT:    %[[S:.*]] = stablehlo.add %[[A]], %[[B]]
+// CHECK-NEXT:    stablehlo.uniform_quantize %[[S]]
+func.func @dynamic_batch(%x: !x) -> !r {
+  %columns = stablehlo.constant dense<2> : tensor<1xi32>
+  %batch = stablehlo.get_dimension_size %x, dim = 0 : (!x) -> tensor<i32>
+  %rows = stablehlo.reshape %batch : (tensor<i32>) -> tensor<1xi32>
+  %sizes = stablehlo.concatenate %rows, %columns, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %w = "stablehlo.constant"() <{value = dense<[[1, 2], [3, 4], [5, 6]]> : tensor<3x2xi8>}> : () -> !w
+  %b = stablehlo.constant dense<[2.5, -3.25]> : tensor<2xf32>
+  %0 = stablehlo.uniform_dequantize %x : (!x) -> tensor<?x3xf32>
+  %1 = stablehlo.uniform_dequantize %w : (!w) -> tensor<3x2xf32>
+  %2 = stablehlo.dot_general %0, %1, contracting_dims = [1] x [0] : (tensor<?x3xf32>, tensor<3x2xf32>) -> tensor<?x2xf32>
+  %3 = stablehlo.dynamic_broadcast_in_dim %b, %sizes, dims = [1] : (tensor<2xf32>, tensor<2xi32>) -> tensor<?x2xf32>
+  %4 = stablehlo.add %2, %3 : tensor<?x2xf32>
+  %q = stablehlo.uniform_quantize %4 : (tensor<?x2xf32>) -> !r
+  return %q : !r
+}

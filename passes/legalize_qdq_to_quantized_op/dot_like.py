@@ -19,14 +19,14 @@ types move to the wider one; all exact.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from torch_mlir import ir
 
-from shlo_quant.passes.dialects.constants import float_dtype
+from shlo_quant.passes.dialects.constants import Array, float_dtype
 from shlo_quant.passes.dialects.quant import UniformType, integer_range, signed_type, uniform_type
 from shlo_quant.passes.dialects.stablehlo import (
-    broadcast_in_dim,
     clone_with,
     elementwise,
     quantized_constant,
@@ -40,7 +40,12 @@ from shlo_quant.passes.legalize_qdq_to_quantized_op.storage import (
     signed_bits,
     without_zero_points,
 )
-from shlo_quant.passes.legalize_qdq_to_quantized_op.values import along_dimension, constant_array, dequantized
+from shlo_quant.passes.legalize_qdq_to_quantized_op.values import (
+    along_dimension,
+    broadcast_as,
+    constant_array,
+    dequantized,
+)
 from shlo_quant.passes.numerics.quantize import quantize_bias
 from shlo_quant.passes.rewrite import defining_op, single_user
 
@@ -93,11 +98,9 @@ def fuse_bias(op: ir.Operation) -> ir.Value | None:
     match = _match_bias(op)
     if match is None or why_bias_float(op) is not None:
         return None
-    accumulator, uniform, dimension, stored = match
-    dimensions = [] if dimension is None else [dimension]
-    flat = uniform if dimension is None else _along(uniform)
-    constant = quantized_constant(stored.reshape([len(stored)] if dimensions else []), flat)
-    bias = broadcast_in_dim(constant, accumulator.type, dimensions)
+    constant = quantized_constant(match.stored, _along(match.uniform))
+    accumulator = match.accumulator
+    bias = broadcast_as(constant, [match.dimension], match.added, accumulator.type)
     return uniform_dequantize(elementwise("add", accumulator, bias, result_type=accumulator.type))
 
 
@@ -106,8 +109,8 @@ def why_bias_float(op: ir.Operation) -> str | None:
     match = _match_bias(op)
     if match is None:
         return "what is added is not a constant along one dimension" if _adds_to_accumulator(op) else None
-    accumulator, uniform, _, stored = match
-    reach = accumulator_reach(accumulator)
+    uniform, stored = match.uniform, match.stored
+    reach = accumulator_reach(match.accumulator)
     worst = int(np.abs(stored).argmax()) if stored.size else 0
     if reach is None or reach + int(np.abs(stored).max(initial=0)) > ACCUMULATOR_LIMIT:
         scale = uniform.scales[worst if len(uniform.scales) > 1 else 0]
@@ -176,34 +179,39 @@ def _plan_types(dot: DotLike, lhs: UniformType, rhs: UniformType, rhs_source: ir
     return Plan(lhs, rhs, accumulator)
 
 
-def _match_bias(
-    op: ir.Operation,
-) -> tuple[ir.Value, UniformType, int | None, np.ndarray[tuple[int, ...], np.dtype[np.int64]]] | None:
-    """Accumulator, its type, the bias's dimension (None for a scalar) and its integers, if `op` adds a bias."""
-    for operand, other in ((op.operands[0], op.operands[1]), (op.operands[1], op.operands[0])):
+class Bias(NamedTuple):
+    """A bias that an add brings to a dequantized accumulator.
+
+    Attributes:
+      uniform: the accumulator's type.
+      dimension: the dimension of the accumulator along which the bias varies.
+      stored: int64 [size of the dimension], or [1] for one number, in the scales of `uniform`.
+      added: the float operand of the add.
+    """
+
+    accumulator: ir.Value
+    uniform: UniformType
+    dimension: int
+    stored: Array
+    added: ir.Value
+
+
+def _match_bias(op: ir.Operation) -> Bias | None:
+    """The bias that `op` adds, if it is constant and nothing else uses the accumulator."""
+    for operand, added in ((op.operands[0], op.operands[1]), (op.operands[1], op.operands[0])):
         accumulator = dequantized(operand)
         if accumulator is None or accumulator_reach(accumulator) is None or single_user(operand) is None:
             continue
-        uniform = uniform_type(accumulator)
-        array = constant_array(other)
-        if uniform is None or array is None or single_user(accumulator) is None or array.ndim == 0:
+        uniform, array = uniform_type(accumulator), constant_array(added)
+        if uniform is None or array is None or single_user(accumulator) is None:
             continue
-        dimension, line = _bias_line(array, uniform)
-        if line is None or not bool(np.isfinite(line).all()):
-            continue
-        return accumulator, uniform, dimension, quantize_bias(line.astype(np.float64), np.asarray(uniform.scales))
+        dimensions = range(array.ndim) if uniform.quantized_dimension is None else [uniform.quantized_dimension]
+        for dimension in dimensions:
+            line = along_dimension(array, dimension)
+            if line is not None and bool(np.isfinite(line).all()):
+                stored = quantize_bias(line.astype(np.float64), np.asarray(uniform.scales))
+                return Bias(accumulator, uniform, dimension, stored, added)
     return None
-
-
-def _bias_line(array: np.ndarray, uniform: UniformType) -> tuple[int | None, np.ndarray | None]:
-    """The one dimension along which a bias varies and its values there."""
-    if uniform.quantized_dimension is not None:
-        return uniform.quantized_dimension, along_dimension(array, uniform.quantized_dimension)
-    for dimension in range(array.ndim):
-        line = along_dimension(array, dimension)
-        if line is not None:
-            return dimension, line
-    return None, None
 
 
 def _along(uniform: UniformType) -> UniformType:

@@ -14,16 +14,17 @@ exactly. The float op must have no other user, so that no work is done twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from torch_mlir import ir
 
+from shlo_quant.passes.dialects.constants import Array
 from shlo_quant.passes.dialects.quant import UniformType, signed_type, uniform_type
-from shlo_quant.passes.dialects.stablehlo import elementwise, quantized_constant, uniform_quantize
+from shlo_quant.passes.dialects.stablehlo import DYNAMIC, elementwise, quantized_constant, uniform_quantize
 from shlo_quant.passes.legalize_qdq_to_quantized_op.activations import clamp_stored, strip_clamps
 from shlo_quant.passes.legalize_qdq_to_quantized_op.storage import SIGNED_BITS, in_common_storage, move
-from shlo_quant.passes.legalize_qdq_to_quantized_op.values import constant_array, dequantized
+from shlo_quant.passes.legalize_qdq_to_quantized_op.values import broadcast_as, constant_array, dequantized
 from shlo_quant.passes.rewrite import defining_op, single_user
 
 UNARY = tuple(
@@ -37,7 +38,7 @@ BINARY = tuple(
     f"stablehlo.{name}" for name in "add atan2 divide maximum minimum multiply power remainder subtract".split()
 )
 
-Operand = tuple[UniformType, Callable[[], ir.Value]]
+Operand = tuple[UniformType, Callable[[UniformType], ir.Value]]
 
 
 def fuse_into_quantize(quantize_op: ir.Operation) -> ir.Value | None:
@@ -68,36 +69,49 @@ def _fuse_elementwise(value: ir.Value, uniform: UniformType) -> ir.Value | None:
     if len(known) < len(operands) or all(dequantized(v) is None for v in op.operands):
         return None
     *operand_types, result_type = in_common_storage([*(t for t, _ in known), uniform])
-    values = [move(build(), old, new) for (old, build), new in zip(known, operand_types, strict=True)]
+    values = [build(new) for (_, build), new in zip(known, operand_types, strict=True)]
     name = op.name.removeprefix("stablehlo.")
     result = elementwise(name, *values, result_type=result_type.tensor_like(value.type))
     return move(result, result_type, uniform)
 
 
 def quantized_operand(value: ir.Value, expressed_type: ir.Type) -> Operand | None:
-    """A float operand as (per-tensor type, what builds the value); None if it has no exact quantized form."""
+    """A float operand as (per-tensor type, what builds it in a type of that scale); None if it has no exact form."""
     source = dequantized(value)
     if source is not None:
         uniform = uniform_type(source)
         assert uniform is not None
-        return None if uniform.is_per_axis or uniform.expressed_type != expressed_type else (uniform, lambda: source)
+        if uniform.is_per_axis or uniform.expressed_type != expressed_type:
+            return None
+        return uniform, lambda new: move(source, uniform, new)
     array = constant_array(value)
-    if array is None or array.dtype != np.float32 or array.size == 0 or not bool(np.isfinite(array).all()):
+    exact = None if array is None else _exact_constant(array)
+    if exact is None:
         return None
-    if bool((array == array.flat[0]).all()):
-        return _splat_operand(float(array.flat[0]), array.shape)
-    if bool((array == np.rint(array)).all()) and float(np.abs(array).max()) < 1 << 24:
-        integers = array.astype(np.int64)
-        bits = next(b for b in SIGNED_BITS if int(np.abs(integers).max()) < 1 << (b - 1))
-        uniform = signed_type(bits, [1.0], [0])
-        return uniform, lambda: quantized_constant(integers, uniform)
+    stored, own = exact
+    return own, lambda new: _broadcast_constant(move(quantized_constant(stored, own), own, new), value, new)
+
+
+def _exact_constant(array: Array) -> tuple[Array, UniformType] | None:
+    """Stored integers and a type that hold an f32 array exactly: a number by its sign and magnitude, or integers."""
+    if array.dtype != np.float32 or array.size == 0 or not bool(np.isfinite(array).all()):
+        return None
+    first = float(array.flat[0])
+    if bool((array == first).all()):
+        sign = np.broadcast_to(np.int8(np.sign(first)), array.shape)
+        return sign, signed_type(8, [abs(first) or 1.0], [0])
+    largest = float(np.abs(array).max())
+    if largest < 1 << 24 and bool((array == np.rint(array)).all()):
+        bits = next(b for b in SIGNED_BITS if largest < 1 << (b - 1))
+        return array.astype(np.int64), signed_type(bits, [1.0], [0])
     return None
 
 
-def _splat_operand(number: float, shape: Sequence[int]) -> Operand:
-    """One number everywhere: the stored integer is its sign, the scale its magnitude."""
-    uniform = signed_type(8, [abs(number) or 1.0], [0])
-    return uniform, lambda: quantized_constant(np.broadcast_to(np.int8(np.sign(number)), shape), uniform)
+def _broadcast_constant(constant: ir.Value, value: ir.Value, uniform: UniformType) -> ir.Value:
+    """The constant in the shape of the float value that it replaces."""
+    if DYNAMIC not in value.type.shape:
+        return constant
+    return broadcast_as(constant, range(value.type.rank), value, uniform.tensor_like(value.type))
 
 
 def why_float(op: ir.Operation) -> str:

@@ -91,7 +91,8 @@ def hoist_quantize(rewriter: Rewriter) -> None:
 def quantized_value(value: ir.Value, uniform: UniformType) -> ir.Value:
     """A float value in a per-tensor quantized type: a new constant if it is constant, else a quantize."""
     array = constant_array(value)
-    if array is None or array.dtype != float_dtype(uniform.expressed_type) or 0 in array.strides:
+    is_small = array is not None and 0 not in array.strides and list(array.shape) == list(value.type.shape)
+    if array is None or not is_small or array.dtype != float_dtype(uniform.expressed_type):
         return uniform_quantize(value, uniform)
     bounds = (uniform.storage_min, uniform.storage_max)
     return quantized_constant(quantize(array, uniform.scales, uniform.zero_points, None, *bounds), uniform)

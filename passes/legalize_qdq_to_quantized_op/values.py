@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from torch_mlir import ir
 
 from shlo_quant.passes.dialects.constants import Array, to_numpy
 from shlo_quant.passes.dialects.quant import uniform_type
-from shlo_quant.passes.dialects.stablehlo import DYNAMIC, int_list
+from shlo_quant.passes.dialects.stablehlo import DYNAMIC, broadcast_in_dim, dynamic_broadcast_in_dim, int_list
 from shlo_quant.passes.numerics.quantize import dequantize
 from shlo_quant.passes.rewrite import defining_op
+
+BROADCASTS = ("stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim")
 
 
 def dequantized(value: ir.Value) -> ir.Value | None:
@@ -23,14 +27,15 @@ def dequantized(value: ir.Value) -> ir.Value | None:
 def constant_array(value: ir.Value) -> Array | None:
     """The elements of a value that is constant but for broadcasts, reshapes and dequantizes; None if it is not.
 
-    Broadcasts are numpy views: strides of 0, no memory.
+    Broadcasts are numpy views: strides of 0, no memory. A dimension of dynamic size, along which a broadcast repeats
+    its operand, has size 1.
     """
     op = defining_op(value)
-    if op is None or DYNAMIC in value.type.shape:
+    if op is None:
         return None
     if op.name == "stablehlo.constant":
         return to_numpy(op.attributes["value"])
-    if op.name not in ("stablehlo.broadcast_in_dim", "stablehlo.reshape", "stablehlo.uniform_dequantize"):
+    if op.name not in (*BROADCASTS, "stablehlo.reshape", "stablehlo.uniform_dequantize"):
         return None
     operand = constant_array(op.operands[0])
     if operand is None:
@@ -42,7 +47,17 @@ def constant_array(value: ir.Value) -> Array | None:
     shape = [1] * len(value.type.shape)
     for size, dimension in zip(operand.shape, int_list(op, "broadcast_dimensions") or [], strict=True):
         shape[dimension] = size
-    return np.broadcast_to(operand.reshape(shape), value.type.shape)
+    sizes = [own if size == DYNAMIC else size for own, size in zip(shape, value.type.shape, strict=True)]
+    return np.broadcast_to(operand.reshape(shape), sizes)
+
+
+def broadcast_as(value: ir.Value, dimensions: Sequence[int], broadcast: ir.Value, result_type: ir.Type) -> ir.Value:
+    """Broadcast a value to `result_type`, whose shape is that of `broadcast`: with its sizes where they are dynamic."""
+    if DYNAMIC not in result_type.shape:
+        return broadcast_in_dim(value, result_type, dimensions)
+    op = defining_op(broadcast, "stablehlo.dynamic_broadcast_in_dim")
+    assert op is not None, "a constant gets a dynamic shape by a dynamic broadcast alone"
+    return dynamic_broadcast_in_dim(value, op.operands[1], result_type, dimensions)
 
 
 def splat_value(value: ir.Value) -> float | None:
