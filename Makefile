@@ -47,7 +47,7 @@ golden: setup ## golden programs: inputs, program and expected integers in one f
 bench: setup ## time and memory of lowering, beside executorch's
 	$(BIN)/python benchmarks/bench.py
 
-docs: setup ## write the generated pages of docs/
+docs: setup ## write passes/README.md from the passes
 	$(BIN)/python docs/make_passes.py
 
 clean: ## remove .venv, builds and caches

@@ -20,8 +20,8 @@ HEAD = """# Passes
 
 Generated from the docstrings by `make docs`; do not edit.
 
-Run one with `shlo-quant-opt FILE --PASS` or `shlo-quant-opt FILE --PASS=option=value`. The order below is the order in
-which a program meets them.
+Run one with `shlo-quant-opt FILE --PASS` or `shlo-quant-opt FILE --PASS=option=value`. First come those that
+clean up an import, then those that lead from form to form.
 """
 
 

@@ -1,7 +1,7 @@
 """The passes of shlo-quant: Python on the MLIR bindings of the torch-mlir wheel; no torch import below this line.
 
-`PASSES` is the one list of them, in the order in which a program meets them. A pass `stablehlo-some-verb` is class
-`SomeVerb` in the module `some_verb`; nothing is imported before it is asked for.
+`PASSES` is the one list of them: first what cleans up an import, then from form to form. A pass `stablehlo-some-verb`
+is class `SomeVerb` in the module `some_verb`; nothing is imported before it is asked for.
 """
 
 from __future__ import annotations

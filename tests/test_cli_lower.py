@@ -73,6 +73,20 @@ def test_a_form_can_be_lowered_further(model: Path, tmp_path: Path) -> None:
     assert from_qdq.read_text() == at_once.read_text()
 
 
+def test_the_quantized_form_can_be_written_out_and_the_integer_form_is_refused(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    quantized, qdq, integer = (tmp_path / name for name in ("quantized", "qdq", "integer"))
+    assert main(["lower", str(model), "-o", str(quantized)]) == 0
+    assert main(["lower", str(quantized), "--to", "qdq", "-o", str(qdq)]) == 0
+    dots = walk(read_program(qdq, new_context()).operation, "stablehlo.dot_general")
+    assert len(dots) == 2
+    assert "nothing to lower" not in capsys.readouterr().err
+    assert main(["lower", str(quantized), "--to", "integer", "-o", str(integer)]) == 0
+    assert main(["lower", str(integer), "--to", "qdq"]) == 2
+    assert "no quantized type in it" in capsys.readouterr().err
+
+
 def test_the_same_input_gives_the_same_file(model: Path, tmp_path: Path) -> None:
     files = [tmp_path / str(i) for i in range(2)]
     for file in files:

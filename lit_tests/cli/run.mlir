@@ -8,7 +8,7 @@
 // JSON:      "output": 0,
 // JSON-NEXT: "type": "tensor<3x2x!quant.uniform<i8:f32, 5.000000e-01:3>>"
 
-// MISSING: shlo-quant: error: the program takes 1 inputs, got 0
+// MISSING: shlo-quant: error: the program takes 1 input, got 0
 
 !q = !quant.uniform<i8:f32, 0.5:3>
 func.func @main(%arg0: tensor<2x3x!q>) -> tensor<3x2x!q> {

@@ -9,6 +9,7 @@ from torch_mlir import ir
 from shlo_quant.passes.base import ModulePass, Observer, UpstreamPasses, run_passes
 from shlo_quant.passes.legalize_qdq_to_quantized_op import LegalizeQdqToQuantizedOp
 from shlo_quant.passes.legalize_quant_to_math import LegalizeQuantToMath
+from shlo_quant.passes.legalize_quantized_op_to_qdq import LegalizeQuantizedOpToQdq
 
 Form = Literal["qdq", "quantized", "integer"]
 FORMS: tuple[Form, ...] = ("qdq", "quantized", "integer")
@@ -17,18 +18,19 @@ CLEAN_UP = UpstreamPasses(text="canonicalize,cse")
 
 
 def passes_to(form: Form, arithmetic: str = "spec") -> tuple[ModulePass, ...]:
-    """The passes that take a `qdq` program to a form.
+    """The passes that take a program in form `qdq` or `quantized` to a form.
 
     Args:
       arithmetic: the profile by which `integer` computes requantizations.
     """
     to_quantized = (LegalizeQdqToQuantizedOp(), CLEAN_UP)
     to_integer = (LegalizeQuantToMath(arithmetic=arithmetic), CLEAN_UP)
-    return {"qdq": (), "quantized": to_quantized, "integer": to_quantized + to_integer}[form]
+    to_qdq = (LegalizeQuantizedOpToQdq(), CLEAN_UP)
+    return {"qdq": to_qdq, "quantized": to_quantized, "integer": to_quantized + to_integer}[form]
 
 
 def lower(module: ir.Module, to: Form, arithmetic: str = "spec", after: Observer | None = None) -> ir.Module:
-    """Take a `qdq` program to a form, in place; return it.
+    """Take a program in form `qdq` or `quantized` to a form, in place; return it.
 
     Args:
       after: called with each pass when it is done.

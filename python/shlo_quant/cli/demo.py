@@ -20,7 +20,11 @@ HELP = "train, quantize, lower to every form, and judge the integers, on real im
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument(
-        "--images", type=int, default=64, metavar="N", help="test images to run, at most 400 (default: 64)"
+        "--images",
+        type=int,
+        default=64,
+        metavar="N",
+        help="test images to run, at most 400, rounded up to batches of 16 (default: 64)",
     )
     parser.add_argument("-o", dest="directory", type=Path, metavar="DIR", help="write the programs of all forms there")
     add_json_option(parser)

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         Table(arguments.program, ("op", "native", "float", "multiply-adds", "why float"), rows, _summary(inspection)),
         False,
     )
-    if arguments.islands:
+    if arguments.islands and inspection.islands:
         islands = [(_ops(i), i.location, "; ".join(i.reasons)) for i in inspection.islands]
         show(Table("float islands", ("ops", "from", "why"), islands), False)
     return 0
@@ -86,7 +86,13 @@ def _data(inspection: Inspection) -> dict[str, object]:
     native, all_ = inspection.multiply_adds
     return {
         "ops": {
-            name: {"native": row.native, "float": row.floating, "reasons": dict(row.reasons)}
+            name: {
+                "native": row.native,
+                "float": row.floating,
+                "native_multiply_adds": row.native_multiply_adds,
+                "float_multiply_adds": row.float_multiply_adds,
+                "reasons": dict(row.reasons),
+            }
             for name, row in inspection.rows.items()
         },
         "islands": [

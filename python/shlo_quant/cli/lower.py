@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from shlo_quant.passes.base import ModulePass
 
 NAME = "lower"
-HELP = "take a quantized PyTorch model (.pt2), or a StableHLO program in form qdq, to another form"
+HELP = "take a quantized PyTorch model (.pt2), or a StableHLO program in form qdq or quantized, to another form"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("model", metavar="MODEL", help="a .pt2 file, or a StableHLO program in form qdq")
+    parser.add_argument("model", metavar="MODEL", help="a .pt2 file, or a StableHLO program in form qdq or quantized")
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write; stdout by default")
     parser.add_argument(
         "--to",
@@ -36,13 +36,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Import, lower, write; what the user should know goes to stderr."""
     from shlo_quant.cli.terminal import working
     from shlo_quant.files import Format, write_program
+    from shlo_quant.passes.errors import InputError
     from shlo_quant.passes.legalize_qdq_to_quantized_op import LegalizeQdqToQuantizedOp, remarks
     from shlo_quant.pipelines import lower
-    from shlo_quant.programs import load
+    from shlo_quant.programs import is_pytorch_program, load
 
     form = Format.parse(arguments.format)
     with working(f"reading {arguments.model}"):
         module, findings = load(arguments.model)
+    if not is_pytorch_program(arguments.model) and not _has_quantized_types(module):
+        raise InputError(f"{arguments.model}: no quantized type in it, so there is nothing to lower")
     notes = [*findings]
 
     def after(step: ModulePass, program: ir.Module) -> None:
@@ -55,3 +58,10 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"shlo-quant: note: {note}", file=sys.stderr)
     write_program(module, arguments.output, form)
     return 0
+
+
+def _has_quantized_types(module: ir.Module) -> bool:
+    from shlo_quant.passes.dialects.quant import is_quantized
+    from shlo_quant.passes.rewrite import walk
+
+    return any(is_quantized(v) for op in walk(module.operation) for v in (*op.operands, *op.results))

@@ -1,8 +1,8 @@
 """`shlo-quant`: the command line; one command a module of this package.
 
 A command module has `NAME`, `HELP` (one line), `add_arguments(parser)` and `run(arguments) -> int`, and imports what is
-slow (torch, the MLIR bindings) inside `run`, so that help stays quick. Exit codes: 0 right, 1 a difference or a
-finding, 2 bad input, 130 interrupted.
+slow (torch, the MLIR bindings) inside `run`, so that help stays quick. Exit codes: 0 right, 1 a difference,
+2 bad input, 130 interrupted.
 """
 
 from __future__ import annotations

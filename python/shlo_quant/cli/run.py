@@ -25,7 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--engine", choices=ENGINES, default="reference", help="which engine (default: reference)")
     inputs = parser.add_mutually_exclusive_group()
     inputs.add_argument("--inputs", metavar="FILE.npz", help="the arrays: arg0, arg1, ..., or in order under any names")
-    inputs.add_argument("--random", type=int, metavar="SEED", help="make inputs, the same for the same seed")
+    inputs.add_argument(
+        "--random",
+        type=int,
+        metavar="SEED",
+        help="make inputs, the same for the same seed and program; to compare programs, give them --inputs",
+    )
     parser.add_argument("-o", dest="output", metavar="FILE.npz", help="write the results: out0, out1, ...")
     parser.add_argument(
         "--arithmetic",

@@ -88,7 +88,7 @@ def check_inputs(types: Sequence[ir.Type], inputs: Sequence[Array]) -> list[Arra
       storage type cannot.
     """
     if len(inputs) != len(types):
-        raise InputError(f"the program takes {len(types)} inputs, got {len(inputs)}")
+        raise InputError(f"the program takes {len(types)} input{'s' * (len(types) != 1)}, got {len(inputs)}")
     return [_check_input(i, tensor, np.asarray(a)) for i, (tensor, a) in enumerate(zip(types, inputs, strict=True))]
 
 
