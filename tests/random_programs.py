@@ -278,8 +278,10 @@ def reverse(draft: Draft, value: ir.Value) -> ir.Value | None:
 
 def convolution(draft: Draft, value: ir.Value) -> ir.Value | None:
     """Convolve an image with constant weights: plain, depthwise, padded, strided, dilated, reversed."""
-    if value.type.rank != 4 or math.prod(shape_of(value)) > MOST_ELEMENTS:
+    images = [v for v in (value, *draft.values) if v.type.rank == 4 and math.prod(shape_of(v)) <= MOST_ELEMENTS]
+    if not images:
         return None
+    value = _maybe_requantize(draft, images[0])
     batch, channels, *image = shape_of(value)
     groups = draft.draw.choice((1, 1, channels))
     kernel = [draft.draw.randint(1, min(3, size)) for size in image]
@@ -321,19 +323,23 @@ def dot_general(draft: Draft, value: ir.Value) -> ir.Value | None:
         if not fitting:
             return None
         rhs = draft.draw.choice(fitting)
+    value = _maybe_requantize(draft, value)
     dimensions = DotDimensions((), (), (len(batch),), (contracting,))
     result = tensor([*batch, rhs.type.shape[1 - contracting]])
     return _sums(draft, stablehlo.dot_general(value, rhs, dimensions, result), len(batch))
 
 
 def _sums(draft: Draft, sums: ir.Value, dimension: int) -> ir.Value:
-    """Remember the result of a dot or convolution; mostly, add a bias."""
+    """Remember the result of a dot or convolution; mostly, add a bias, apply relu and quantize as networks do."""
     draft.sums = (sums, dimension)
-    if draft.chance(0.35):
-        return sums
+    value = draft.add_bias(sums, dimension) if draft.chance(0.65) else sums
     if draft.chance(0.2):
-        draft.values.append(sums)  # so that it can get a second user
-    return draft.add_bias(sums, dimension)
+        draft.values.append(value)  # so that it can get a second user
+    return _maybe_requantize(draft, relu(draft, value) if draft.chance(0.3) else value)
+
+
+def _maybe_requantize(draft: Draft, value: ir.Value) -> ir.Value:
+    return requantize(draft, value) if draft.chance(0.5) else value
 
 
 def another_bias(draft: Draft, _value: ir.Value) -> ir.Value | None:

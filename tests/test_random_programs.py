@@ -28,11 +28,11 @@ SHIFTED_RHS = pytest.mark.xfail(
 SHIFTED_U32 = pytest.mark.xfail(
     reason="fusion: u32 as i32 has zero points near -2^31, where f32 counts in steps of 128", raises=AssertionError
 )
-FAULTS = {81: SHIFTED_RHS, 969: SHIFTED_RHS, 366: SHIFTED_U32, 521: SHIFTED_U32, 640: SHIFTED_U32, 689: SHIFTED_U32}
+FAULTS = {969: SHIFTED_RHS, 1497: SHIFTED_RHS, 366: SHIFTED_U32, 823: SHIFTED_U32, 933: SHIFTED_U32}
 """Seeds whose programs show a known fault of a pass; once it is mended, they fail until their entries go."""
 
 SEEDS = [
-    *(seed for seed in range(100) if seed not in FAULTS),
+    *range(100),
     *(pytest.param(seed, marks=fault) for seed, fault in FAULTS.items()),
 ]
 
@@ -70,6 +70,9 @@ def assert_equal(expected: list[Array], actual: list[Array]) -> None:
 
 
 def assert_within_a_step(expected: list[Array], actual: list[Array]) -> None:
-    """Stored integers at most one apart, however many ops made them; floats, which have no steps, are not compared."""
+    """Stored integers at most one apart; floats, which have no steps, are not compared.
+
+    That is stricter than a step an op: other seeds may fail where a step of one quantize is several of a finer next one.
+    """
     stored = [c for c in compare_all(expected, actual) if c.sqnr_db is None]
     assert [str(c) for c in stored if c.largest_difference > 1] == []
