@@ -72,7 +72,7 @@ def assert_equal(expected: list[Array], actual: list[Array]) -> None:
 def assert_within_a_step(expected: list[Array], actual: list[Array]) -> None:
     """Stored integers at most one apart; floats, which have no steps, are not compared.
 
-    That is stricter than a step an op: other seeds may fail where a step of one quantize is several of a finer next one.
+    That is stricter than a step an op: other seeds may fail where one step of a quantize is several of a finer one.
     """
     stored = [c for c in compare_all(expected, actual) if c.sqnr_db is None]
     assert [str(c) for c in stored if c.largest_difference > 1] == []
