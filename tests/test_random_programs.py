@@ -22,19 +22,8 @@ from shlo_quant.passes.legalize_quantized_op_to_qdq import LegalizeQuantizedOpTo
 from shlo_quant.passes.rewrite import walk
 from shlo_quant.random_inputs import random_inputs
 
-SHIFTED_RHS = pytest.mark.xfail(
-    reason="fusion: dot_general of u4 and u8; the move to signed storage gives the rhs zero points", raises=ir.MLIRError
-)
-SHIFTED_U32 = pytest.mark.xfail(
-    reason="fusion: u32 as i32 has zero points near -2^31, where f32 counts in steps of 128", raises=AssertionError
-)
-FAULTS = {969: SHIFTED_RHS, 1497: SHIFTED_RHS, 366: SHIFTED_U32, 823: SHIFTED_U32, 933: SHIFTED_U32}
-"""Seeds whose programs show a known fault of a pass; once it is mended, they fail until their entries go."""
-
-SEEDS = [
-    *range(100),
-    *(pytest.param(seed, marks=fault) for seed, fault in FAULTS.items()),
-]
+# the last five found faults of the fusion: dot_general of u4 and u8, and unsigned 32-bit storage moved to signed
+SEEDS = [*range(100), 969, 1497, 366, 823, 933]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

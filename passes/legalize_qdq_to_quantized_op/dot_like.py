@@ -161,7 +161,8 @@ def _plan_types(dot: DotLike, lhs: UniformType, rhs: UniformType, rhs_source: ir
             if reach
             else "the number of summed elements is dynamic"
         )
-    gets_zero_point = lhs.is_signed and not rhs.is_signed  # from the move to signed storage
+    same_storage = (lhs.storage_type, lhs.is_signed) == (rhs.storage_type, rhs.is_signed)
+    gets_zero_point = not rhs.is_signed and not same_storage  # from the move to signed storage
     if dot.op.name == "stablehlo.dot_general" and (rhs.has_zero_point or gets_zero_point):
         moved = without_zero_points(rhs)
         if moved is None:

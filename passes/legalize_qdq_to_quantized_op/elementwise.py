@@ -68,7 +68,10 @@ def _fuse_elementwise(value: ir.Value, uniform: UniformType) -> ir.Value | None:
     known = [operand for operand in operands if operand is not None]
     if len(known) < len(operands) or all(dequantized(v) is None for v in op.operands):
         return None
-    *operand_types, result_type = in_common_storage([*(t for t, _ in known), uniform])
+    common = in_common_storage([*(t for t, _ in known), uniform])
+    if common is None:
+        return None
+    *operand_types, result_type = common
     values = [build(new) for (_, build), new in zip(known, operand_types, strict=True)]
     name = op.name.removeprefix("stablehlo.")
     result = elementwise(name, *values, result_type=result_type.tensor_like(value.type))

@@ -21,11 +21,16 @@ from shlo_quant.passes.dot_like import broadcast_parameter
 SIGNED_BITS = (8, 16, 32)
 
 
-def in_common_storage(types: Sequence[UniformType]) -> list[UniformType]:
-    """The same real types in one storage type with one pair of bounds, as most quantized ops demand."""
+def in_common_storage(types: Sequence[UniformType]) -> list[UniformType] | None:
+    """The same real types in one storage type with one pair of bounds, as most quantized ops demand.
+
+    Returns: None if an unsigned 32-bit type had to move: its zero point would be about -2^31, where f32 cannot count.
+    """
     storages = {(t.storage_type, t.is_signed, t.storage_min, t.storage_max) for t in types}
     if len(storages) == 1:
         return list(types)
+    if any(not t.is_signed and t.storage_bits == SIGNED_BITS[-1] for t in types):
+        return None
     bits = max(signed_bits(t) for t in types)
     low, high = integer_range(bits, True)
     return [dataclasses.replace(in_signed_storage(t, bits), storage_min=low, storage_max=high) for t in types]
