@@ -24,7 +24,8 @@ from zoo import PATTERNS, Inputs, Network, image, quantize, quantizer
 from shlo_quant.engines.reference import ReferenceEngine
 from shlo_quant.importers.pt2e import ImportedProgram, import_program, load_program
 from shlo_quant.passes.dialects.constants import Array, stored_constant
-from shlo_quant.passes.dialects.locations import describe, module_path
+from shlo_quant.passes.dialects.locations import describe, module_path, tensor_name
+from shlo_quant.passes.dialects.modules import copy_module
 from shlo_quant.passes.dialects.quant import UniformType, uniform_type
 from shlo_quant.passes.dot_like import DOT_LIKE
 from shlo_quant.passes.errors import InputError, UnsupportedError
@@ -389,6 +390,17 @@ def test_locations_tell_module_path_and_line() -> None:
     imported = import_program(quantize(network, image())[1])
     (convolution,) = walk(imported.module.operation, "stablehlo.convolution")
     assert describe(convolution.location).startswith(f"{ZOO}:")
+
+
+def test_quantized_tensors_have_the_names_of_their_nodes() -> None:
+    _, program = quantize(Network(lambda m, x: m.c(x), c=nn.Conv2d(3, 4, 3)), image())
+    nodes = [node for node in program.graph.nodes if node.target is OPS.quantize_per_tensor.default]
+    for index, node in enumerate(nodes):
+        node.name = f"tensor_{index}"
+    module = copy_module(import_program(program).module)
+    found = [op.location for op in walk(module.operation, "stablehlo.uniform_quantize")]
+    assert [tensor_name(location) for location in found] == [node.name for node in nodes]
+    assert ZOO.name in describe(found[-1])
 
 
 def test_arguments_keep_their_names() -> None:

@@ -21,6 +21,25 @@ def module_path(location: ir.Location) -> str:
     return names[0] if names else ""
 
 
+def with_tensor_name(location: ir.Location, name: str) -> ir.Location:
+    """The location of an op whose result is the quantized tensor `name`; `describe` reads the same from it."""
+    return ir.Location.fused([location], metadata=ir.StringAttr.get(name, location.context), context=location.context)
+
+
+def tensor_name(location: ir.Location) -> str:
+    """The name that `with_tensor_name` put into a location, or "".
+
+    An importer names quantized tensors as their model does; names survive passes and bytecode, not text.
+    """
+    location = ir.Location.from_attr(location.attr, location.context)
+    if not isinstance(location, ir.FusedLoc):
+        return ""
+    name = location.metadata and location.metadata.maybe_downcast()
+    if isinstance(name, ir.StringAttr):
+        return str(name.value)
+    return next(filter(None, map(tensor_name, location.locations)), "")
+
+
 def finding(op: ir.Operation, reason: str, remedy: str = "") -> Finding:
     """A `Finding` about `op`, with its location."""
     return Finding(describe(op.location), op.name, reason, remedy)

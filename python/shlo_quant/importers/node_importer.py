@@ -7,6 +7,7 @@
 
 A dequantize of a constant takes a `stablehlo.constant` of quantized type. Where the stored integers themselves are used
 (as outputs, or by a dequantize with other parameters), they are a `bitcast_convert` of the quantized value.
+The location of a quantize carries its node's name, which is the name of the quantized tensor (`tensor_name`).
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from torch_mlir import ir
 from torch_mlir.extras.fx_importer import FxImporter, GraphNodeImporter
 
 from shlo_quant.importers.literals import element_type, literal, to_array
-from shlo_quant.importers.node_locations import NodeLocations
+from shlo_quant.importers.node_locations import NodeLocations, original_name
 from shlo_quant.importers.qdq_ops import QUANTIZE_OPS, input_node
 from shlo_quant.passes.dialects import stablehlo
+from shlo_quant.passes.dialects.locations import with_tensor_name
 from shlo_quant.passes.dialects.quant import UniformType, uniform_type, with_element_type
 
 
@@ -88,7 +90,7 @@ class _NodeImporter(GraphNodeImporter):  # type: ignore[misc]  # torch_mlir is u
             tensor = self.fx_importer.plan.constants[node.name]
             self.bind_node_value(node, lambda: literal(tensor, self._cc.node_val_to_type(node)))
             return
-        with loc:
+        with with_tensor_name(loc, original_name(node)):
             expressed = self._builtin(input_node(node))
             self._quantized[node] = quantized = stablehlo.uniform_quantize(expressed, uniform)
 

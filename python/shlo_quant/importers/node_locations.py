@@ -55,6 +55,12 @@ def describe_node(node: Node) -> str:
     return str(source(node)) or f"node {node.name}"
 
 
+def original_name(node: Node) -> str:
+    """The name that a node of a decomposed program had in the program before its decomposition."""
+    sources = node.meta.get("from_node")
+    return str(sources[-1].name) if sources else node.name
+
+
 def target_name(node: Node) -> str:
     """The op of a call as PyTorch spells it: `aten.conv2d.default`."""
     target = node.target
