@@ -8,7 +8,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from shlo_quant.compare import compare, compare_all
+from shlo_quant.compare import Comparison, compare, compare_all, total
+from shlo_quant.passes.dialects.quant import signed_type
 from shlo_quant.passes.errors import InputError
 
 
@@ -21,6 +22,23 @@ def test_integers_are_compared_in_steps() -> None:
 def test_wide_integers_do_not_wrap() -> None:
     assert compare(np.uint64([0]), np.uint64([2**64 - 1])).largest_difference == 2**64 - 1
     assert compare(np.int64([-(2**63)]), np.int64([2**63 - 1])).largest_difference == 2**64 - 1
+
+
+@pytest.mark.usefixtures("context")
+def test_stored_integers_have_the_signal_to_noise_ratio_of_their_floats() -> None:
+    uniform = signed_type(8, (0.5,), (3,))
+    found = compare(np.int8([9, 11, 3]), np.int8([9, 10, 3]), uniform)  # 3, 4, 0 and 3, 3.5, 0
+    assert (found.mismatches, found.largest_difference) == (1, 1)
+    assert found.sqnr_db == pytest.approx(20.0)
+    per_axis = signed_type(8, (0.5, 1.0), (3, 0), 1)
+    found = compare(np.int8([[9, 4]]), np.int8([[9, 5]]), per_axis)  # 3, 4 and 3, 5
+    assert found.sqnr_db == pytest.approx(10 * math.log10(25))
+
+
+def test_comparisons_add_up() -> None:
+    parts = [compare(np.float32([3, 4]), np.float32([3, 4.5])), compare(np.float32([0]), np.float32([0.25]))]
+    assert total(parts) == Comparison(3, 2, 0.5, False, 25.0, 0.3125)
+    assert total([compare(np.int8([1]), np.int8([3]))]).sqnr_db is None
 
 
 def test_booleans_differ_by_one() -> None:

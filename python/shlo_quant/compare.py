@@ -3,52 +3,75 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from shlo_quant.passes.dialects.constants import Array
+from shlo_quant.passes.dialects.quant import UniformType
+from shlo_quant.passes.dot_like import broadcast_parameter
 from shlo_quant.passes.errors import InputError
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One output, expected against actual.
+    """Expected against actual: one output, or several taken together.
 
     Attributes:
       elements, mismatches: counts. Integers mismatch where they differ; floats where their bits do, except that one
         NaN is as good as another.
       largest_difference: of integers in steps, of floats in their unit; infinity where only one of two is finite.
-      sqnr_db: signal to quantization noise of floats, 10 log10(sum expected^2 / sum error^2), infinity for no error;
-        None for integers.
+      in_steps: whether integers were compared.
+      signal, noise: sums of expected^2 and of error^2, of floats or of what stored integers stand for; None for
+        integers of which that is not known.
     """
 
     elements: int
     mismatches: int
     largest_difference: int | float
-    sqnr_db: float | None
+    in_steps: bool
+    signal: float | None
+    noise: float | None
 
     @property
     def is_exact(self) -> bool:
         """Whether there is no mismatch."""
         return self.mismatches == 0
 
+    @property
+    def sqnr_db(self) -> float | None:
+        """Signal to quantization noise, 10 log10(signal / noise): infinity for no error, None if not known."""
+        if self.signal is None or self.noise is None:
+            return None
+        if self.noise == 0:
+            return math.inf
+        if self.signal == 0 or math.isinf(self.noise):
+            return -math.inf
+        return 10 * math.log10(self.signal / self.noise)
+
     def __str__(self) -> str:
         if self.is_exact:
             return "bit-exact"
-        steps = f"{self.largest_difference} steps" if self.sqnr_db is None else f"{self.largest_difference:.3g}"
-        return f"{self.mismatches} of {self.elements} differ, by up to {steps}"
+        largest = f"{self.largest_difference} steps" if self.in_steps else f"{self.largest_difference:.3g}"
+        return f"{self.mismatches} of {self.elements} differ, by up to {largest}"
 
 
-def compare(expected: Array, actual: Array) -> Comparison:
-    """Compare two arrays of one shape and dtype. Raises: InputError if shape or dtype differ."""
+def compare(expected: Array, actual: Array, uniform: UniformType | None = None) -> Comparison:
+    """Compare two arrays of one shape and dtype.
+
+    Args:
+      uniform: the quantized type that the two are stored integers of; without it they have no signal and noise.
+    Raises: InputError if shape or dtype differ.
+    """
     if expected.shape != actual.shape or expected.dtype != actual.dtype:
         raise InputError(
             f"results cannot be compared: {expected.dtype.name}{list(expected.shape)} "
             f"and {actual.dtype.name}{list(actual.shape)}"
         )
-    return _compare_integers(expected, actual) if expected.dtype.kind in "iub" else _compare_floats(expected, actual)
+    if expected.dtype.kind in "iub":
+        return _compare_integers(expected, actual, uniform)
+    return _compare_floats(expected, actual)
 
 
 def compare_all(expected: Sequence[Array], actual: Sequence[Array]) -> tuple[Comparison, ...]:
@@ -58,11 +81,46 @@ def compare_all(expected: Sequence[Array], actual: Sequence[Array]) -> tuple[Com
     return tuple(compare(e, a) for e, a in zip(expected, actual, strict=True))
 
 
-def _compare_integers(expected: Array, actual: Array) -> Comparison:
+def total(comparisons: Iterable[Comparison]) -> Comparison:
+    """Several comparisons, all of integers or all of floats, as one; there must be at least one."""
+    parts = list(comparisons)
+    return Comparison(
+        elements=sum(part.elements for part in parts),
+        mismatches=sum(part.mismatches for part in parts),
+        largest_difference=max(part.largest_difference for part in parts),
+        in_steps=parts[0].in_steps,
+        signal=_sum(part.signal for part in parts),
+        noise=_sum(part.noise for part in parts),
+    )
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """None as soon as one is."""
+    known = list(values)
+    return None if None in known else math.fsum(value for value in known if value is not None)
+
+
+def _compare_integers(expected: Array, actual: Array, uniform: UniformType | None) -> Comparison:
     differ = expected != actual
-    pairs = zip(expected[differ].tolist(), actual[differ].tolist(), strict=True)  # Python integers do not wrap
-    largest = max((abs(int(e) - int(a)) for e, a in pairs), default=0)
-    return Comparison(expected.size, int(differ.sum()), largest, None)
+    steps = _steps(expected[differ], actual[differ])
+    if uniform is None:
+        signal = noise = None
+    else:
+        scales = np.broadcast_to(broadcast_parameter(uniform.scales, uniform, expected.ndim), expected.shape)
+        signal = _sum_of_squares((expected - broadcast_parameter(_floats(uniform), uniform, expected.ndim)) * scales)
+        noise = _sum_of_squares(steps.astype(np.float64) * scales[differ])
+    return Comparison(expected.size, steps.size, int(steps.max(initial=0)), True, signal, noise)
+
+
+def _steps(expected: Array, actual: Array) -> Array:
+    """Absolute differences of integers, uint64, without wrap."""
+    bits = [values.astype(np.uint64 if values.dtype.kind == "u" else np.int64) for values in (expected, actual)]
+    larger, smaller = (choose(*bits).view(np.uint64) for choose in (np.maximum, np.minimum))
+    return np.asarray(larger - smaller)
+
+
+def _floats(uniform: UniformType) -> tuple[float, ...]:
+    return tuple(map(float, uniform.zero_points))
 
 
 def _compare_floats(expected: Array, actual: Array) -> Comparison:
@@ -75,14 +133,9 @@ def _compare_floats(expected: Array, actual: Array) -> Comparison:
     same = both_nan | (wide_expected == wide_actual)
     with np.errstate(invalid="ignore"):
         errors = np.where(same, 0.0, np.nan_to_num(np.abs(wide_actual - wide_expected), nan=math.inf, posinf=math.inf))
-    signal = float(np.square(wide_expected[~both_nan]).sum())
-    noise = float(np.square(errors).sum())
-    return Comparison(expected.size, int(differ.sum()), float(errors.max(initial=0.0)), _decibels(signal, noise))
+    signal, noise = _sum_of_squares(wide_expected[~both_nan]), _sum_of_squares(errors)
+    return Comparison(expected.size, int(differ.sum()), float(errors.max(initial=0.0)), False, signal, noise)
 
 
-def _decibels(signal: float, noise: float) -> float:
-    if noise == 0:
-        return math.inf
-    if signal == 0 or math.isinf(noise):
-        return -math.inf
-    return 10 * math.log10(signal / noise)
+def _sum_of_squares(values: Array) -> float:
+    return float(np.vdot(values, values))

@@ -26,7 +26,7 @@ from shlo_quant.engines.child import run_in_children
 from shlo_quant.engines.reference import ReferenceEngine
 from shlo_quant.files import atomic, write_program
 from shlo_quant.importers.pt2e import import_program
-from shlo_quant.observation import with_quantized_results
+from shlo_quant.observation import observed
 from shlo_quant.passes.dialects.constants import Array
 from shlo_quant.passes.dialects.modules import copy_module, entry_function
 from shlo_quant.passes.dialects.quant import UniformType, uniform_type
@@ -159,16 +159,19 @@ class _Runs:
 
 
 def _run_reference(forms: dict[Form, ir.Module], images: torch.Tensor) -> _Runs:
-    """Run the forms; the quantized one with all its quantized tensors as results, and what that lowers to as well."""
-    observed, added = with_quantized_results(forms["quantized"])
-    programs = [forms["qdq"], forms["integer"], observed, lower(copy_module(observed), "integer")]
+    """Run the forms; beside them the program with all its quantized tensors as results, in two forms."""
+    observation = observed(forms["qdq"])
+    with_tensors = [lower(copy_module(observation.module), form) for form in ("quantized", "integer")]
+    programs = [*(forms[form] for form in FORMS), *with_tensors]
     results = _run_on_batches(programs, [batch.numpy() for batch in digits.batches(images, BATCH)])
-    qdq, integer, quantized, _ = (np.concatenate([batch[0] for batch in batches]) for batches in results)
+    logits = {
+        form: np.concatenate([batch[0] for batch in batches]) for form, batches in zip(FORMS, results, strict=False)
+    }
     quantized_tensors, integer_tensors = (
-        [np.stack(tensors) for tensors in zip(*(batch[-added:] for batch in batches), strict=True)]
-        for batches in results[2:]
+        [np.stack(tensors) for tensors in zip(*(batch[observation.own_results :] for batch in batches), strict=True)]
+        for batches in results[len(FORMS) :]
     )
-    return _Runs({"qdq": qdq, "quantized": quantized, "integer": integer}, quantized_tensors, integer_tensors)
+    return _Runs(logits, quantized_tensors, integer_tensors)
 
 
 def _run_on_batches(programs: Sequence[ir.Module], batches: Sequence[Array]) -> list[list[list[Array]]]:
