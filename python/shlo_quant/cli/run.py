@@ -10,12 +10,13 @@ from shlo_quant.cli.terminal import Table, add_json_option, show, working
 if TYPE_CHECKING:
     from torch_mlir import ir
 
+    from shlo_quant.engines.base import Engine
     from shlo_quant.passes.dialects.constants import Array
 
 NAME = "run"
 HELP = "evaluate a StableHLO program in an engine"
 
-ENGINES = ("reference",)
+ENGINES = ("fast", "reference")
 SHOWN_VALUES = 4
 
 
@@ -43,7 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, evaluate, show."""
-    from shlo_quant.engines.reference import ReferenceEngine
     from shlo_quant.files import read_program, write_arrays
     from shlo_quant.passes.dialects.context import new_context
     from shlo_quant.passes.dialects.modules import entry_function, signature
@@ -51,13 +51,25 @@ def run(arguments: argparse.Namespace) -> int:
     program = read_program(arguments.program, new_context())
     inputs = _inputs(arguments, program)
     with working(f"evaluating {arguments.program} in the {arguments.engine} engine"):
-        results = ReferenceEngine(arguments.arithmetic).compile(program).run(inputs)
+        results = _engine(arguments).compile(program).run(inputs)
     if arguments.output:
         write_arrays({f"out{index}": array for index, array in enumerate(results)}, arguments.output)
     _, types = signature(entry_function(program))
     rows = [_row(index, tensor, array) for index, (tensor, array) in enumerate(zip(types, results, strict=True))]
     show(Table(arguments.program, ("output", "type", "min", "max", "first values"), rows), arguments.json)
     return 0
+
+
+def _engine(arguments: argparse.Namespace) -> Engine:
+    from shlo_quant.engines.fast import FastEngine
+    from shlo_quant.engines.reference import ReferenceEngine
+    from shlo_quant.passes.errors import InputError
+
+    if arguments.engine == "reference":
+        return ReferenceEngine(arguments.arithmetic)
+    if arguments.arithmetic == "upstream":
+        raise InputError("--arithmetic upstream needs --engine reference, which holds upstream's lowering")
+    return FastEngine(arguments.arithmetic)
 
 
 def _inputs(arguments: argparse.Namespace, program: ir.Module) -> list[Array]:
