@@ -10,7 +10,10 @@ from shlo_quant.engines.fast.ops import (
     data_movement,
     dot_like,
     elementwise,
+    indexed,
+    normalization,
     reductions,
+    sort,
 )
 from shlo_quant.engines.fast.ops.kernel import Build, CompileRegion, Kernel
 
@@ -21,7 +24,10 @@ KERNELS: Mapping[str, Build] = {
     **control_flow.KERNELS,
     **data_movement.KERNELS,
     **dot_like.KERNELS,
+    **indexed.KERNELS,
+    **normalization.KERNELS,
     **reductions.KERNELS,
+    **sort.KERNELS,
     "stablehlo.bitcast_convert": convert.bitcast_convert,
 }
 """By op name, what makes its kernel from the op (and from kernels of its regions)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from torch_mlir import ir
@@ -44,12 +44,12 @@ def bitcast_convert(op: ir.Operation, _compile_region: CompileRegion) -> Kernel:
     source, target = ElementType.of(op.operands[0]), ElementType.of(op.results[0])
     shape, narrow = shape_of(op.results[0]), min(source.bits, target.bits)
 
-    def split(inputs: list[Array]) -> tuple[Array]:
+    def split(inputs: Sequence[Array]) -> tuple[Array]:
         bits, dtype = source.to_bits(inputs[0]), source.bits_dtype
         parts = [(bits >> dtype.type(n)) & dtype.type((1 << narrow) - 1) for n in range(0, source.bits, narrow)]
         return (target.from_bits(np.stack(parts, -1).reshape(shape)),)
 
-    def join(inputs: list[Array]) -> tuple[Array]:
+    def join(inputs: Sequence[Array]) -> tuple[Array]:
         bits, dtype = source.to_bits(inputs[0]).astype(target.bits_dtype), target.bits_dtype
         parts = [bits[..., i] << dtype.type(i * narrow) for i in range(target.bits // narrow)]
         return (target.from_bits(np.bitwise_or.reduce(parts).reshape(shape)),)
@@ -61,7 +61,7 @@ def reduce_precision(op: ir.Operation) -> Callable[[Array], Array]:
     """Round the significand to `mantissa_bits`, then send what `exponent_bits` cannot hold to zero or infinity."""
     element = ElementType.of(op.operands[0])
     exponent_bits, mantissa_bits = (int(op.attributes[f"{part}_bits"].value) for part in ("exponent", "mantissa"))
-    own_mantissa = int(np.finfo(element.dtype).nmant) if element.dtype.kind == "f" else _mantissa_bits(element)
+    own_mantissa = element.mantissa_bits
     own_exponent = element.bits - own_mantissa - 1
 
     def reduced(operand: Array) -> Array:
@@ -75,12 +75,6 @@ def reduce_precision(op: ir.Operation) -> Callable[[Array], Array]:
         return np.where(np.isnan(operand), nan, result)
 
     return reduced
-
-
-def _mantissa_bits(element: ElementType) -> int:
-    import ml_dtypes
-
-    return int(ml_dtypes.finfo(element.dtype).nmant)
 
 
 def _round_significand(bits: Array, dropped: int) -> Array:

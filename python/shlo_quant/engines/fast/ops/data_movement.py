@@ -9,7 +9,7 @@ from torch_mlir import ir
 
 from shlo_quant.engines.fast.ops.elements import ElementType
 from shlo_quant.engines.fast.ops.kernel import Build, CompileRegion, Kernel, shape_of
-from shlo_quant.passes.dialects.constants import Array
+from shlo_quant.passes.dialects.constants import Array, to_numpy
 from shlo_quant.passes.dialects.stablehlo import int_list
 
 
@@ -18,6 +18,14 @@ def attribute(op: ir.Operation, name: str) -> list[int]:
     values = int_list(op, name)
     assert values is not None, f"{op.name} has `{name}`"
     return values
+
+
+def padding_of(op: ir.Operation, rank: int) -> list[list[int]]:
+    """The `padding` attribute of an op with windows: [low, high] for each of `rank` dimensions."""
+    if "padding" not in op.attributes:
+        return [[0, 0]] * rank
+    pairs: list[list[int]] = to_numpy(op.attributes["padding"]).tolist()
+    return pairs
 
 
 def _reshape(op: ir.Operation, _compile_region: CompileRegion) -> Kernel:
@@ -99,6 +107,14 @@ def _iota(op: ir.Operation, _compile_region: CompileRegion) -> Kernel:
     return lambda _inputs: (values,)
 
 
+def _real_dynamic_slice(_op: ir.Operation, _compile_region: CompileRegion) -> Kernel:
+    return lambda inputs: (inputs[0][tuple(map(slice, *(bounds.tolist() for bounds in inputs[1:])))],)
+
+
+def _dynamic_pad(_op: ir.Operation, _compile_region: CompileRegion) -> Kernel:
+    return lambda inputs: (padded(inputs[0], inputs[1], *(amounts.tolist() for amounts in inputs[2:])),)
+
+
 def _get_dimension_size(op: ir.Operation, _compile_region: CompileRegion) -> Kernel:
     dimension = op.attributes["dimension"].value
     return lambda inputs: (np.asarray(inputs[0].shape[dimension], np.int32),)
@@ -132,12 +148,14 @@ KERNELS: dict[str, Build] = {
     "stablehlo.concatenate": _concatenate,
     "stablehlo.dynamic_broadcast_in_dim": _broadcast_in_dim,
     "stablehlo.dynamic_iota": _iota,
+    "stablehlo.dynamic_pad": _dynamic_pad,
     "stablehlo.dynamic_reshape": _reshape,
     "stablehlo.dynamic_slice": _dynamic_slice,
     "stablehlo.dynamic_update_slice": _dynamic_update_slice,
     "stablehlo.get_dimension_size": _get_dimension_size,
     "stablehlo.iota": _iota,
     "stablehlo.pad": _pad,
+    "stablehlo.real_dynamic_slice": _real_dynamic_slice,
     "stablehlo.reshape": _reshape,
     "stablehlo.reverse": _reverse,
     "stablehlo.slice": _slice_,

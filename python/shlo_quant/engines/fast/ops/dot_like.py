@@ -15,10 +15,10 @@ import numpy as np
 from torch_mlir import ir
 
 from shlo_quant.engines.fast.ops.convert import conversion
-from shlo_quant.engines.fast.ops.data_movement import padded
+from shlo_quant.engines.fast.ops.data_movement import padded, padding_of
 from shlo_quant.engines.fast.ops.elements import ElementType
 from shlo_quant.engines.fast.ops.kernel import Build, CompileRegion, Kernel, shape_of
-from shlo_quant.passes.dialects.constants import Array, to_numpy
+from shlo_quant.passes.dialects.constants import Array
 from shlo_quant.passes.dialects.stablehlo import DotDimensions, conv_dimension_numbers, int_list
 
 F64_PRECISION = 53
@@ -68,7 +68,7 @@ def _integer_product(element: ElementType, lhs: Array, rhs: Array) -> Array:
 def _float_product(element: ElementType, lhs: Array, rhs: Array) -> Array:
     if _are_exact(element, lhs, rhs):
         sums = np.matmul(lhs.astype(np.float64), rhs.astype(np.float64)) + 0.0  # a sum of zeros is +0
-        return sums.astype(element.dtype)
+        return np.asarray(sums.astype(element.dtype))
     sums = np.zeros((lhs.shape[0], lhs.shape[1], rhs.shape[2]), element.dtype)
     step = max(1, LARGEST_STEP // max(1, rhs.shape[2]))
     for batch, start in np.ndindex(lhs.shape[0], -(-lhs.shape[1] // step)):
@@ -88,8 +88,7 @@ def _are_exact(element: ElementType, lhs: Array, rhs: Array) -> bool:
     """Whether all sums of products are integers that the float type holds, whatever the order."""
     if element.dtype.kind != "f" or not (_are_integers(lhs) and _are_integers(rhs)):
         return False
-    precision = np.finfo(element.dtype).nmant + 1
-    return _largest(lhs) * _largest(rhs) * lhs.shape[-1] <= min(1 << int(precision), 1 << 15)  # f16 ends at 65504
+    return bool(_largest(lhs) * _largest(rhs) * lhs.shape[-1] <= 2 << element.mantissa_bits)
 
 
 def _are_integers(values: Array) -> bool:
@@ -150,7 +149,7 @@ class Convolution:
 
     def windows(self, lhs: Array, padding: Sequence[Sequence[int]]) -> Array:
         """[batch, spatial..., feature] to [batch, result spatial..., window, feature], the window flattened."""
-        low, high = ([0, *(int(p[side]) for p in padding), 0] for side in (0, 1))
+        low, high = ([0, *(p[side] for p in padding), 0] for side in (0, 1))
         image = padded(lhs, np.zeros((), lhs.dtype), low, high, [0, *(d - 1 for d in self.lhs_dilation), 0])
         reach = [(size - 1) * dilation + 1 for size, dilation in zip(self.window, self.rhs_dilation, strict=True)]
         counts = [
@@ -169,7 +168,9 @@ class Convolution:
             slices.append(slice(start, start + max(count - 1, 0) * stride + min(count, 1), stride))
         return tuple(slices)
 
-    def run(self, product: Callable[[Array, Array], Array], lhs: Array, rhs: Array, padding: Array) -> Array:
+    def run(
+        self, product: Callable[[Array, Array], Array], lhs: Array, rhs: Array, padding: Sequence[Sequence[int]]
+    ) -> Array:
         """Convolve; `product` multiplies matrices. The groups are the matrices' batch."""
         columns = self.windows(lhs.transpose(self.lhs_order), padding)
         batch, *sizes, window, features = columns.shape
@@ -193,14 +194,13 @@ class Convolution:
 
 def _convolution(op: ir.Operation, _compile_region: CompileRegion) -> Kernel:
     window, product = Convolution.of(op), _matrix_product(op)
-    rank = len(window.window)
-    padding = to_numpy(op.attributes["padding"]) if "padding" in op.attributes else np.zeros((rank, 2), np.int64)
+    padding = padding_of(op, len(window.window))
     return lambda inputs: (window.run(product, inputs[0], inputs[1], padding),)
 
 
 def _dynamic_conv(op: ir.Operation, _compile_region: CompileRegion) -> Kernel:
     window, product = Convolution.of(op), _matrix_product(op)
-    return lambda inputs: (window.run(product, inputs[0], inputs[1], inputs[2]),)
+    return lambda inputs: (window.run(product, inputs[0], inputs[1], inputs[2].tolist()),)
 
 
 KERNELS: dict[str, Build] = {

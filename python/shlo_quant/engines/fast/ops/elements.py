@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from torch_mlir import ir
 
@@ -56,6 +57,11 @@ class ElementType:
     @property
     def is_float(self) -> bool:
         return not self.is_bool and not self.is_integer
+
+    @property
+    def mantissa_bits(self) -> int:
+        """Of a float type, the implicit one left out."""
+        return int(ml_dtypes.finfo(self.dtype).nmant)  # type: ignore[no-untyped-call]
 
     @property
     def bits_dtype(self) -> np.dtype[Any]:

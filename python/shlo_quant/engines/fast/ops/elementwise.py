@@ -64,7 +64,11 @@ def _remainder(element: ElementType) -> Function:
     """With the sign of the dividend."""
     if _number(element).is_float:
         return _through_f32(element, np.fmod)
-    return lambda lhs, rhs: np.where(rhs == 0, lhs, np.fmod(lhs, rhs))
+
+    def rest(lhs: Array, rhs: Array) -> Array:
+        return np.where(rhs == 0, lhs, np.fmod(lhs, rhs))
+
+    return rest
 
 
 def _maximum(element: ElementType) -> Function:
@@ -265,7 +269,10 @@ def _total_order(element: ElementType) -> Function:
 
 
 def _select(_op: ir.Operation) -> Function:
-    return np.where
+    def selected(pred: Array, on_true: Array, on_false: Array) -> Array:
+        return np.where(pred, on_true, on_false)
+
+    return selected
 
 
 def _constant(op: ir.Operation) -> Function:

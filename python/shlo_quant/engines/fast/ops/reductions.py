@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from torch_mlir import ir
 
-from shlo_quant.engines.fast.ops.data_movement import attribute, padded
+from shlo_quant.engines.fast.ops.data_movement import attribute, padded, padding_of
 from shlo_quant.engines.fast.ops.elements import ElementType
 from shlo_quant.engines.fast.ops.kernel import Build, CompileRegion, Kernel, shape_of
 from shlo_quant.engines.fast.ops.region_functions import combining_op, elementwise_region
-from shlo_quant.passes.dialects.constants import Array, to_numpy
+from shlo_quant.passes.dialects.constants import Array
 from shlo_quant.passes.dialects.stablehlo import int_list
 
 Fold = Callable[[Sequence[Array], Sequence[Array], Sequence[Array]], Sequence[Array]]
@@ -65,8 +65,7 @@ def _reduce_window(op: ir.Operation, compile_region: CompileRegion) -> Kernel:
     strides, base, dilation = (
         int_list(op, name) or ones for name in ("window_strides", "base_dilations", "window_dilations")
     )
-    padding = to_numpy(op.attributes["padding"]).tolist() if "padding" in op.attributes else [[0, 0]] * len(shape)
-    low, high = ([pair[side] for pair in padding] for side in (0, 1))
+    low, high = zip(*padding_of(op, len(shape)), strict=True) if shape else ((), ())
     fold = _fold(op, compile_region)
 
     def at(position: Sequence[int]) -> tuple[slice, ...]:
@@ -127,7 +126,7 @@ def _any_order(element: ElementType, function: np.ufunc) -> Fold:
         (array,), (value,) = arrays, initial
         if not len(array):
             return (np.broadcast_to(value, array.shape[1:]),)
-        total = function.reduce(array, axis=0, **({} if element.is_bool else {"dtype": element.dtype}))
+        total = function.reduce(array, axis=0, dtype=element.dtype)
         combined = np.asarray(function(total, value))
         return (combined if element.is_bool else element.wrapped(combined),)
 
