@@ -16,12 +16,15 @@ movement, convolutions and dots, bias adds, reductions, and whatever a quantize 
 the rule of its family (one file each). A rule that cannot keep the value leaves the op; `why_float` says why.
 
 Options:
-  none
+  arithmetic: the profile by which the quantized program will be computed.
+      spec: whatever keeps the value becomes a quantized op.
+      xnnpack: what XNNPACK computes on integers becomes a quantized op, all else stays in float, and biases are rounded
+          as executorch rounds them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from torch_mlir import ir
@@ -30,7 +33,7 @@ from shlo_quant.passes.base import ModulePass
 from shlo_quant.passes.dialects.locations import finding
 from shlo_quant.passes.dot_like import DOT_LIKE
 from shlo_quant.passes.errors import Finding
-from shlo_quant.passes.legalize_qdq_to_quantized_op import dot_like, elementwise
+from shlo_quant.passes.legalize_qdq_to_quantized_op import dot_like, elementwise, xnnpack
 from shlo_quant.passes.legalize_qdq_to_quantized_op.dot_like import fuse_bias, fuse_dot_like
 from shlo_quant.passes.legalize_qdq_to_quantized_op.elementwise import fuse_into_quantize
 from shlo_quant.passes.legalize_qdq_to_quantized_op.reductions import REDUCTIONS, fuse_reduction
@@ -38,13 +41,14 @@ from shlo_quant.passes.legalize_qdq_to_quantized_op.shapes import DATA_OPERANDS,
 from shlo_quant.passes.legalize_qdq_to_quantized_op.values import dequantized
 from shlo_quant.passes.rewrite import Rewriter, Rule, apply_rules, erase_dead_ops, walk
 
-RULES: dict[str, Rule] = {
+KEEPING_THE_VALUE: dict[str, Rule] = {
     **dict.fromkeys(DATA_OPERANDS, sink_dequantize),
     **dict.fromkeys(DOT_LIKE, fuse_dot_like),
     **dict.fromkeys(REDUCTIONS, fuse_reduction),
     "stablehlo.add": fuse_bias,
     "stablehlo.uniform_quantize": fuse_into_quantize,
 }
+RULES: dict[str, dict[str, Rule]] = {"spec": KEEPING_THE_VALUE, "xnnpack": xnnpack.RULES}
 
 
 @dataclass(frozen=True)
@@ -52,11 +56,12 @@ class LegalizeQdqToQuantizedOp(ModulePass):
     """See the package docstring."""
 
     name: ClassVar[str] = "stablehlo-legalize-qdq-to-quantized-op"
+    arithmetic: str = field(default="spec", metadata={"choices": tuple(RULES)})
 
     def run(self, module: ir.Module) -> None:
         with Rewriter(module) as rewriter:
             hoist_quantize(rewriter)
-        apply_rules(module, RULES, self.name)
+        apply_rules(module, RULES[self.arithmetic], self.name)
         erase_dead_ops(module)
 
 

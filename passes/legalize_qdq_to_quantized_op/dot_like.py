@@ -95,10 +95,15 @@ def fuse_bias(op: ir.Operation) -> ir.Value | None:
     It does where nothing quantizes the sum, where a bias does not fit 32 bits, and where rounding it to the scale of
     the accumulator would move the result by more than half a step (`why_bias_float`).
     """
-    match = _match_bias(op)
+    match = match_bias(op)
     if match is None or why_bias_float(op) is not None:
         return None
-    constant = quantized_constant(match.stored, _along(match.uniform))
+    return add_bias(match, _stored(match))
+
+
+def add_bias(match: Bias, stored: Array) -> ir.Value:
+    """The dequantized sum of an accumulator and a bias in its steps."""
+    constant = quantized_constant(stored, _along(match.uniform))
     accumulator = match.accumulator
     bias = broadcast_as(constant, [match.dimension], match.added, accumulator.type)
     return uniform_dequantize(elementwise("add", accumulator, bias, result_type=accumulator.type))
@@ -106,10 +111,10 @@ def fuse_bias(op: ir.Operation) -> ir.Value | None:
 
 def why_bias_float(op: ir.Operation) -> str | None:
     """Why a bias (see `fuse_bias`) cannot be an integer constant; None if it can, or if `op` adds no bias."""
-    match = _match_bias(op)
+    match = match_bias(op)
     if match is None:
         return "what is added is not a constant along one dimension" if _adds_to_accumulator(op) else None
-    uniform, stored = match.uniform, match.stored
+    uniform, stored = match.uniform, _stored(match)
     reach = accumulator_reach(match.accumulator)
     worst = int(np.abs(stored).argmax()) if stored.size else 0
     if reach is None or reach + int(np.abs(stored).max(initial=0)) > ACCUMULATOR_LIMIT:
@@ -186,18 +191,18 @@ class Bias(NamedTuple):
     Attributes:
       uniform: the accumulator's type.
       dimension: the dimension of the accumulator along which the bias varies.
-      stored: int64 [size of the dimension], or [1] for one number, in the scales of `uniform`.
+      expressed: float [size of the dimension], or [1] for one number.
       added: the float operand of the add.
     """
 
     accumulator: ir.Value
     uniform: UniformType
     dimension: int
-    stored: Array
+    expressed: Array
     added: ir.Value
 
 
-def _match_bias(op: ir.Operation) -> Bias | None:
+def match_bias(op: ir.Operation) -> Bias | None:
     """The bias that `op` adds, if it is constant and nothing else uses the accumulator."""
     for operand, added in ((op.operands[0], op.operands[1]), (op.operands[1], op.operands[0])):
         accumulator = dequantized(operand)
@@ -210,9 +215,13 @@ def _match_bias(op: ir.Operation) -> Bias | None:
         for dimension in dimensions:
             line = along_dimension(array, dimension)
             if line is not None and bool(np.isfinite(line).all()):
-                stored = quantize_bias(line.astype(np.float64), np.asarray(uniform.scales))
-                return Bias(accumulator, uniform, dimension, stored, added)
+                return Bias(accumulator, uniform, dimension, line, added)
     return None
+
+
+def _stored(match: Bias) -> Array:
+    """The bias in steps of the accumulator, int64: nearest."""
+    return quantize_bias(match.expressed.astype(np.float64), np.asarray(match.uniform.scales))
 
 
 def _along(uniform: UniformType) -> UniformType:

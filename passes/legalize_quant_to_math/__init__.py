@@ -21,6 +21,8 @@ may lie on any dimension, and dynamic dimensions stay dynamic. Ops that cannot b
 Options:
   arithmetic: the profile that says how a quantization is computed.
       spec: the StableHLO specification: one rounding, half to even, and saturation.
+      xnnpack: the integers of XNNPACK's kernels on x86-64; use it behind `apply-xnnpack-rewrites` and a fusion with the
+          same option.
 """
 
 from __future__ import annotations
@@ -38,9 +40,9 @@ from shlo_quant.passes.dialects.constants import dense, stored_constant
 from shlo_quant.passes.dialects.locations import finding
 from shlo_quant.passes.dialects.quant import is_quantized, uniform_type, with_element_type
 from shlo_quant.passes.errors import Finding, Unsupported, UnsupportedError
-from shlo_quant.passes.legalize_quant_to_math import data_movement, dot_like, elementwise, quantize, reductions
+from shlo_quant.passes.legalize_quant_to_math import data_movement, dot_like, elementwise, islands, quantize, reductions
 from shlo_quant.passes.legalize_quant_to_math.lowering import Lowering, Rule
-from shlo_quant.passes.numerics.profiles import PROFILES
+from shlo_quant.passes.numerics.arithmetics import PROFILES
 from shlo_quant.passes.rewrite import Rewriter, convert_types, erase_dead_ops, walk
 
 RULES: Mapping[str, Rule] = MappingProxyType(
@@ -69,6 +71,8 @@ class LegalizeQuantToMath(ModulePass):
 
 def _lower_ops(module: ir.Module, lowering: Lowering) -> Iterator[Finding]:
     """Run the rule of every op that touches quantized types; yield those that cannot be lowered."""
+    with Rewriter(module) as rewriter:
+        islands.lower_means(rewriter, lowering)
     with Rewriter(module) as rewriter:
         for op in rewriter.ops():
             with rewriter.before(op):

@@ -65,6 +65,14 @@ class BuilderOperations:
         low, high = (stablehlo.splat(bound, scalar) for bound in bounds)
         return stablehlo.elementwise("clamp", low, value, high, result_type=value.type)  # inference drops bounds
 
+    def at_most(self, value: ir.Value, highest: int) -> ir.Value:
+        bound = self.floats([highest], None)
+        return stablehlo.elementwise("select", stablehlo.compare(value, bound, "LT"), value, bound)
+
+    def shift_right(self, value: ir.Value, bits: int) -> ir.Value:
+        count = self.integers([bits], None, value.type.element_type.width)
+        return stablehlo.elementwise("shift_right_arithmetic", value, count)
+
     def to_float(self, value: ir.Value) -> ir.Value:
         return stablehlo.convert(value, self._float_type)
 

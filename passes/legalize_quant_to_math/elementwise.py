@@ -20,9 +20,10 @@ from shlo_quant.passes.rewrite import defining_op
 
 IN_FLOAT = (
     "abs atan2 batch_norm_grad batch_norm_inference batch_norm_training cbrt ceil cholesky cosine divide dynamic_iota "
-    "exponential exponential_minus_one floor iota is_finite log log_plus_one logistic multiply negate power "
-    "reduce_precision remainder round_nearest_afz round_nearest_even rsqrt sign sine sqrt subtract tan tanh"
+    "exponential exponential_minus_one floor iota is_finite log log_plus_one logistic negate power "
+    "reduce_precision remainder round_nearest_afz round_nearest_even rsqrt sign sine sqrt tan tanh"
 ).split()
+COMBINING = "multiply subtract".split()
 KEEPING_ORDER = "clamp maximum minimum".split()
 
 
@@ -33,6 +34,15 @@ def lower_in_float(op: ir.Operation, lowering: Lowering) -> list[ir.Value]:
     types = [v.type if u is None else expressed_tensor(v.type) for v, u in zip(op.results, uniforms, strict=True)]
     results = stablehlo.clone_with(op, operands, types).results
     return [v if u is None else lowering.quantize(v, u) for v, u in zip(results, uniforms, strict=True)]
+
+
+def lower_combining(op: ir.Operation, lowering: Lowering) -> ir.Value | list[ir.Value]:
+    """Combine stored integers by the profile's own formula if it has one, else floats. Spec: subtract, multiply."""
+    lhs, rhs, result = (lowering.quantized(v) for v in (*op.operands, op.results[0]))
+    stored = lowering.stored(op.operands[0]), lowering.stored(op.operands[1])
+    operations = BuilderOperations(result.expressed_type, stored[0])
+    combined = lowering.profile.combine(op.name.removeprefix("stablehlo."), operations, stored, (lhs, rhs), result)
+    return lower_in_float(op, lowering) if combined is None else combined
 
 
 def lower_keeping_order(op: ir.Operation, lowering: Lowering) -> ir.Value | list[ir.Value]:
@@ -70,7 +80,7 @@ def lower_add(op: ir.Operation, lowering: Lowering) -> ir.Value | list[ir.Value]
     types = [lowering.quantized(v) for v in (*op.operands, op.results[0])]
     result = types[-1]
     if not _is_accumulator(result) or any(not _is_accumulator(t) or not _same_scales(t, result) for t in types):
-        return lower_in_float(op, lowering)
+        return lower_combining(op, lowering)
     stored = [lowering.stored(v) for v in op.operands]
     if op in lowering.exact_sums:
         return stablehlo.elementwise("add", *stored)
@@ -127,5 +137,6 @@ def _constant_along(value: ir.Value) -> tuple[tuple[int, ...], Array] | None:
 RULES: Mapping[str, Rule] = MappingProxyType(
     {f"stablehlo.{name}": lower_in_float for name in IN_FLOAT}
     | {f"stablehlo.{name}": lower_keeping_order for name in KEEPING_ORDER}
+    | {f"stablehlo.{name}": lower_combining for name in COMBINING}
     | {"stablehlo.add": lower_add, "stablehlo.compare": lower_compare}
 )

@@ -60,6 +60,12 @@ class ArrayOperations:
         low, high = self.format.rounded([lowest, highest])
         return np.asarray(np.minimum(np.maximum(value, low), high))
 
+    def at_most(self, value: Array, highest: int) -> Array:
+        return np.where(value < highest, value, self.format.rounded([highest])[0])
+
+    def shift_right(self, value: Array, bits: int) -> Array:
+        return np.asarray(value >> bits)
+
     @np.errstate(all="ignore")
     def to_float(self, value: Array) -> Array:
         return value.astype(self.format.dtype)

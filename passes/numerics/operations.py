@@ -72,6 +72,12 @@ class Operations(Protocol[V]):
     def clamp(self, lowest: int, value: V, highest: int) -> V:
         """Clamp; the bounds are rounded to the value's element type if that is a float. NaN stays."""
 
+    def at_most(self, value: V, highest: int) -> V:
+        """The smaller of a float and a bound that the float type holds; the bound if the float is NaN."""
+
+    def shift_right(self, value: V, bits: int) -> V:
+        """Integers shifted right, the sign kept: rounded down."""
+
     def to_float(self, value: V) -> V:
         """Integers to the float type, rounded to nearest even."""
 

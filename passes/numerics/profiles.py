@@ -1,14 +1,13 @@
 """Arithmetic profiles: how a quantization is computed. A quantized program says what; its profile says how.
 
-Every formula stands here once, written in `Operations`, so the same text computes arrays and emits IR.
+Every formula stands here (or, for `xnnpack`, in the file of that name) once, written in `Operations`, so the same text
+computes arrays and emits IR.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import ClassVar, TypeVar
+from typing import ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from shlo_quant.passes.numerics.floats import FloatFormat
 from shlo_quant.passes.numerics.operations import Operations, Quantization, V
 
 T = TypeVar("T")
+Pair: TypeAlias = tuple[Quantization, Quantization]
 
 
 class Profile(ABC):
@@ -40,6 +40,26 @@ class Profile(ABC):
     @abstractmethod
     def requantize(self, operations: Operations[V], stored: V, operand: Quantization, result: Quantization) -> V:
         """Stored integers of `operand` (an accumulator, too) to stored integers of `result`."""
+
+    def combine(
+        self, name: str, operations: Operations[V], stored: tuple[V, V], operands: Pair, result: Quantization
+    ) -> V | None:
+        """Stored integers of `result` for the `add`, `subtract` or `multiply` (`name`) of two quantized values.
+
+        Returns: None if this arithmetic computes it in floats.
+        """
+        return None
+
+    def mean(
+        self, operations: Operations[V], total: V, count: int, operand: Quantization, result: Quantization
+    ) -> V | None:
+        """Stored integers of `result` for the mean over both spatial dimensions of an image.
+
+        Args:
+          total: the sum of the `count` stored integers of `operand` themselves, zero points included.
+        Returns: None if this arithmetic computes it in floats.
+        """
+        return None
 
 
 class Spec(Profile):
@@ -68,20 +88,29 @@ class Spec(Profile):
         return operations.to_integer(rounded, result.storage_bits, result.is_signed)
 
     def dequantize(self, operations: Operations[V], stored: V, operand: Quantization) -> V:
-        """Return `convert(q - zero_point) * scale`; the subtraction is exact, in 32 bits or, if need be, in 64."""
-        if any(operand.zero_points):
-            bits = 32 if reach(operand) < 1 << 31 else 64
-            wide = operations.to_integer(stored, bits, True)
-            zero_points = operations.integers(operand.zero_points, operand.quantized_dimension, bits)
-            stored = operations.subtract(wide, zero_points)
-        steps = operations.to_float(stored)
-        return operations.multiply(steps, operations.floats(operand.scales, operand.quantized_dimension))
+        """See `dequantize`."""
+        return dequantize(operations, stored, operand)
 
     def requantize(self, operations: Operations[V], stored: V, operand: Quantization, result: Quantization) -> V:
         """Dequantize, then quantize; in integers where that provably gives the same (see `same_in_integers`)."""
         if same_in_integers(operations.format, operand, result):
             return move_zero_point(operations, stored, operand, result)
         return self.quantize(operations, self.dequantize(operations, stored, operand), result)
+
+
+def dequantize(operations: Operations[V], stored: V, operand: Quantization) -> V:
+    """Return `convert(q - zero_point) * scale`; the subtraction is exact, in 32 bits or, if need be, in 64."""
+    steps = operations.to_float(without_zero_point(operations, stored, operand))
+    return operations.multiply(steps, operations.floats(operand.scales, operand.quantized_dimension))
+
+
+def without_zero_point(operations: Operations[V], stored: V, operand: Quantization) -> V:
+    """Return `q - zero_point`, in 32 bits or, if need be, in 64; the operand itself if all zero points are 0."""
+    if not any(operand.zero_points):
+        return stored
+    bits = 32 if reach(operand) < 1 << 31 else 64
+    zero_points = operations.integers(operand.zero_points, operand.quantized_dimension, bits)
+    return operations.subtract(operations.to_integer(stored, bits, True), zero_points)
 
 
 def same_in_integers(float_format: FloatFormat, operand: Quantization, result: Quantization) -> bool:
@@ -154,4 +183,3 @@ def reach(operand: Quantization) -> int:
 
 
 SPEC = Spec()
-PROFILES: Mapping[str, Profile] = MappingProxyType({SPEC.name: SPEC})

@@ -23,7 +23,7 @@ def passes_to(form: Form, arithmetic: str = "spec") -> tuple[ModulePass, ...]:
     Args:
       arithmetic: the profile by which `integer` computes requantizations.
     """
-    to_quantized = (LegalizeQdqToQuantizedOp(), CLEAN_UP)
+    to_quantized = (LegalizeQdqToQuantizedOp(arithmetic=arithmetic), CLEAN_UP)
     to_integer = (LegalizeQuantToMath(arithmetic=arithmetic), CLEAN_UP)
     to_qdq = (LegalizeQuantizedOpToQdq(), CLEAN_UP)
     return {"qdq": to_qdq, "quantized": to_quantized, "integer": to_quantized + to_integer}[form]

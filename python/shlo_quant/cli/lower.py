@@ -26,7 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="qdq: float ops between dequantize and quantize; quantized (default): ops on !quant.uniform; "
         "integer: no quantized type left",
     )
-    parser.add_argument("--arithmetic", default="spec", choices=("spec",), help="how requantizations are computed")
+    parser.add_argument(
+        "--arithmetic", default="spec", choices=("spec", "xnnpack"), help="how requantizations are computed"
+    )
     parser.add_argument(
         "--format", default="text", metavar="KIND", help="text (default), bytecode, portable or portable@VERSION"
     )
