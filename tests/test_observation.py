@@ -60,6 +60,20 @@ def test_cut_program_computes_every_tensor_from_given_ones(program: ir.Module, f
     np.testing.assert_array_equal(result, np.array([-10, -20, -30], np.float32))
 
 
+def test_cut_program_leaves_tensors_alone(program: ir.Module) -> None:
+    observation = cut(program, leave=["q"])
+    (tensor,) = observation.tensors
+    assert (tensor.name, tensor.ops, tensor.operands, tensor.arguments) == (
+        "q_1",
+        ("uniform_quantize", "add"),
+        (),
+        (0,),
+    )
+    result, second = ReferenceEngine().compile(observation.module).run([INPUT, np.array([10, 20, 30], np.int8)])
+    np.testing.assert_array_equal(second, np.array([-2, 4, 124], np.int8))
+    np.testing.assert_array_equal(result, np.array([-10, -20, -30], np.float32))
+
+
 def test_tensors_are_described(program: ir.Module) -> None:
     for observation in (observed(program), cut(program)):
         first, second = observation.tensors

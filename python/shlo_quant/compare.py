@@ -100,8 +100,17 @@ def _sum(values: Iterable[float | None]) -> float | None:
     return None if None in known else math.fsum(value for value in known if value is not None)
 
 
+def mismatches(expected: Array, actual: Array) -> Array:
+    """Where two arrays of one shape and dtype differ, as `Comparison` counts it; bool."""
+    if expected.dtype.kind in "iub":
+        return np.asarray(expected != actual)
+    bits = np.dtype(f"uint{8 * expected.dtype.itemsize}")
+    same_bits = np.asarray(expected, order="C").view(bits) == np.asarray(actual, order="C").view(bits)
+    return np.asarray(~(same_bits | (np.isnan(expected) & np.isnan(actual))))
+
+
 def _compare_integers(expected: Array, actual: Array, uniform: UniformType | None) -> Comparison:
-    differ = expected != actual
+    differ = mismatches(expected, actual)
     steps = _steps(expected[differ], actual[differ])
     if uniform is None:
         signal = noise = None
@@ -124,17 +133,14 @@ def _floats(uniform: UniformType) -> tuple[float, ...]:
 
 
 def _compare_floats(expected: Array, actual: Array) -> Comparison:
-    bits = np.dtype(f"uint{8 * expected.dtype.itemsize}")
     both_nan = np.isnan(expected) & np.isnan(actual)
-    differ = (np.ascontiguousarray(expected).view(bits) != np.ascontiguousarray(actual).view(bits)).reshape(
-        expected.shape
-    ) & ~both_nan
     wide_expected, wide_actual = expected.astype(np.float64), actual.astype(np.float64)
     same = both_nan | (wide_expected == wide_actual)
     with np.errstate(invalid="ignore"):
         errors = np.where(same, 0.0, np.nan_to_num(np.abs(wide_actual - wide_expected), nan=math.inf, posinf=math.inf))
     signal, noise = _sum_of_squares(wide_expected[~both_nan]), _sum_of_squares(errors)
-    return Comparison(expected.size, int(differ.sum()), float(errors.max(initial=0.0)), False, signal, noise)
+    differ = int(mismatches(expected, actual).sum())
+    return Comparison(expected.size, differ, float(errors.max(initial=0.0)), False, signal, noise)
 
 
 def _sum_of_squares(values: Array) -> float:

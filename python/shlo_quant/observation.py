@@ -6,6 +6,7 @@ of form `qdq` like any other, which passes lower and engines run.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from torch_mlir import ir
@@ -32,6 +33,7 @@ class QuantizedTensor:
       ops: the ops that compute it from other quantized tensors, arguments and constants, in program order, by name
         without `stablehlo.`; empty for a requantize of one of them.
       operands: the names of the quantized tensors that it is computed from, in program order.
+      parameters: the quantized types of the constants that it is computed from, in program order.
       arguments: the positions of the arguments that it is computed from.
     """
 
@@ -41,6 +43,7 @@ class QuantizedTensor:
     location: str
     ops: tuple[str, ...]
     operands: tuple[str, ...]
+    parameters: tuple[UniformType, ...]
     arguments: tuple[int, ...]
 
 
@@ -61,26 +64,29 @@ class Observation:
 
 def observed(program: ir.Module) -> Observation:
     """A copy of a program of form `qdq` that also returns its quantized tensors."""
-    return _expose(program, cuts=False)
+    return _expose(program, frozenset(), cuts=False)
 
 
-def cut(program: ir.Module) -> Observation:
+def cut(program: ir.Module, leave: Collection[str] = ()) -> Observation:
     """A copy of a program of form `qdq` that also takes and returns its quantized tensors.
 
     What used a tensor uses the argument, what computed it is returned: one run computes every quantized tensor, and
     every result, from the integers that it is given for those before it. The new arguments stand behind the program's
     own, in the order of `tensors`.
+
+    Args:
+      leave: the names of tensors that are neither taken nor returned.
     """
-    return _expose(program, cuts=True)
+    return _expose(program, leave, cuts=True)
 
 
-def _expose(program: ir.Module, cuts: bool) -> Observation:
+def _expose(program: ir.Module, leave: Collection[str], cuts: bool) -> Observation:
     copy = copy_module(program)
     function = entry_function(copy)
     block = function.regions[0].blocks[0]
     *body, terminator = [op.operation for op in block.operations]
-    quantizes = [op for op in body if op.name == QUANTIZE]
-    names = _names(quantizes)
+    names = _names([op for op in body if op.name == QUANTIZE], leave)
+    quantizes = list(names)
     tensors = tuple(_describe(op, name, names) for op, name in names.items())
     values = [op.results[0] for op in quantizes]
     inputs, results = signature(function)
@@ -99,17 +105,18 @@ def _expose(program: ir.Module, cuts: bool) -> Observation:
     return Observation(copy, tensors, len(results))
 
 
-def _names(quantizes: list[ir.Operation]) -> dict[ir.Operation, str]:
+def _names(quantizes: list[ir.Operation], leave: Collection[str]) -> dict[ir.Operation, str]:
     names = {op: tensor_name(op.location) or f"tensor {index}" for index, op in enumerate(quantizes)}
     twice = sorted({name for name in names.values() if list(names.values()).count(name) > 1})
     if twice:
         raise InputError(f"quantized tensors must have names of their own, got several called {', '.join(twice)}")
-    return names
+    return {op: name for op, name in names.items() if name not in leave}
 
 
 def _describe(quantize: ir.Operation, name: str, names: dict[ir.Operation, str]) -> QuantizedTensor:
     ops: list[str] = []
     operands: list[str] = []
+    parameters: list[UniformType] = []
     arguments: list[int] = []
     seen: set[ir.Value] = set()
 
@@ -122,7 +129,9 @@ def _describe(quantize: ir.Operation, name: str, names: dict[ir.Operation, str])
             arguments.append(ir.BlockArgument(value).arg_number)
         elif op in names:
             operands.append(names[op])
-        elif op.name != "stablehlo.constant":
+        elif op.name == "stablehlo.constant":
+            parameters.extend(filter(None, [uniform_type(value)]))
+        else:
             for operand in op.operands:
                 visit(operand)
             if op.name != "stablehlo.uniform_dequantize":
@@ -132,7 +141,13 @@ def _describe(quantize: ir.Operation, name: str, names: dict[ir.Operation, str])
     value = quantize.results[0]
     uniform = uniform_type(value)
     assert uniform is not None, f"{value.type} is no quantized type that a program of form qdq has"
-    shape = tuple(value.type.shape)
     return QuantizedTensor(
-        name, uniform, shape, describe(quantize.location), tuple(ops), tuple(operands), tuple(sorted(arguments))
+        name=name,
+        type=uniform,
+        shape=tuple(value.type.shape),
+        location=describe(quantize.location),
+        ops=tuple(ops),
+        operands=tuple(operands),
+        parameters=tuple(parameters),
+        arguments=tuple(sorted(arguments)),
     )

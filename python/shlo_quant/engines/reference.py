@@ -73,11 +73,15 @@ class ReferenceExecutable:
     limits: Limits
 
     def run(self, inputs: Sequence[Array]) -> list[Array]:
-        arrays = check_inputs(self.input_types, inputs)
+        arrays = check_inputs(self.input_types, inputs)  # here, so that it is an InputError
         try:
-            results = run_in_child(partial(_evaluate, self.program, arrays), self.limits)
+            return run_in_child(partial(self.run_here, arrays), self.limits)
         except EngineError as error:
             raise EngineError(f"reference interpreter: {error}") from None
+
+    def run_here(self, inputs: Sequence[Array]) -> list[Array]:
+        """As `run`, but in this process, which the interpreter may end, and once only: it may change the program."""
+        results = _evaluate(self.program, check_inputs(self.input_types, inputs))
         return [_result(array, tensor) for array, tensor in zip(results, self.result_types, strict=True)]
 
 
