@@ -62,7 +62,9 @@ class IndexedWindows:
             tuple(numbers.update_window_dims),
         )
 
-    def indices(self, vectors: Array, sizes: Sequence[int], last: Sequence[int] | None, rank: int) -> list[Array]:
+    def indices(
+        self, vectors: Array, sizes: Sequence[int], last: Sequence[int] | None, rank: int
+    ) -> tuple[list[Array], tuple[int, ...]]:
         """Where each element of the gathered (or update) tensor lies in the operand.
 
         Args:
@@ -70,7 +72,7 @@ class IndexedWindows:
           sizes: of the window, one an operand dimension in `window`.
           last: the largest start in each operand dimension, to which starts are clamped; None leaves them.
           rank: of the operand.
-        Returns: one array an operand dimension; they broadcast to [batch..., window...].
+        Returns: one array an operand dimension, and the shape [batch..., window...] that they broadcast to.
         """
         starts = _as_int64(vectors)
         if self.index_vector_dimension == starts.ndim:
@@ -80,21 +82,16 @@ class IndexedWindows:
         found = [np.zeros([1] * (batch_rank + window_rank), np.int64)] * rank
         for entry, dimension in enumerate(self.indexed):
             corner = starts[..., entry] if last is None else np.clip(starts[..., entry], 0, last[dimension])
-            found[dimension] = corner.reshape(*corner.shape, *[1] * window_rank)
+            found[dimension] = corner.reshape((*corner.shape, *[1] * window_rank))
         for dimension, along in zip(self.operand_batching, self.index_batching, strict=True):
             axis = along - (along > self.index_vector_dimension)
             found[dimension] = found[dimension] + _along(axis, batch_rank + window_rank, starts.shape[axis])
         for position, (dimension, size) in enumerate(zip(self.window, sizes, strict=True)):
             found[dimension] = found[dimension] + _along(batch_rank + position, batch_rank + window_rank, size)
-        return found
-
-    def to_batch_first(self, tensor: Array) -> Array:
-        """The gathered (or update) tensor as [batch..., window...]."""
-        count = len(self.window_dimensions)
-        return np.moveaxis(tensor, self.window_dimensions, range(tensor.ndim - count, tensor.ndim))
+        return found, (*starts.shape[:-1], *sizes)
 
     def from_batch_first(self, tensor: Array) -> Array:
-        """The inverse of `to_batch_first`."""
+        """The gathered (or update) tensor from its elements as [batch..., window...]."""
         count = len(self.window_dimensions)
         return np.moveaxis(tensor, range(tensor.ndim - count, tensor.ndim), self.window_dimensions)
 
@@ -132,8 +129,8 @@ def _dynamic_gather(op: ir.Operation, _compile_region: CompileRegion) -> Kernel:
 
 def _gathered(windows: IndexedWindows, sizes: Sequence[int], shape: Sequence[int], inputs: Sequence[Array]) -> Array:
     last = [whole - size for whole, size in zip(shape, sizes, strict=True)]
-    indices = windows.indices(inputs[1], [sizes[d] for d in windows.window], last, len(shape))
-    return windows.from_batch_first(np.asarray(inputs[0][tuple(indices)]))
+    indices, batch_first = windows.indices(inputs[1], [sizes[d] for d in windows.window], last, len(shape))
+    return windows.from_batch_first(np.broadcast_to(inputs[0][tuple(indices)], batch_first))
 
 
 # ---- scatter
@@ -147,10 +144,9 @@ def _scatter(op: ir.Operation, compile_region: CompileRegion) -> Kernel:
     def run(inputs: Sequence[Array]) -> list[Array]:
         results = [array.flatten() for array in inputs[:count]]
         updates = inputs[count + 1 : 2 * count + 1]
-        batch_first = windows.to_batch_first(updates[0]).shape
-        sizes = batch_first[len(batch_first) - len(windows.window) :]
-        indices = np.broadcast_arrays(*windows.indices(inputs[count], sizes, None, len(shape)), np.empty(batch_first))
-        targets = windows.from_batch_first(_linear(indices[:-1], shape, batch_first)).ravel()
+        sizes = [updates[0].shape[d] for d in windows.window_dimensions]
+        indices, batch_first = windows.indices(inputs[count], sizes, None, len(shape))
+        targets = windows.from_batch_first(_linear(indices, shape, batch_first)).ravel()
         _update(function, results, targets, [u.ravel() for u in updates], inputs[2 * count + 1 :])
         return [result.reshape(shape) for result in results]
 

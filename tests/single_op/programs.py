@@ -1,0 +1,117 @@
+"""Batches of cases, and the comparison of engines on them."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from torch_mlir import ir
+
+from shlo_quant.compare import compare
+from shlo_quant.engines.fast import FastEngine
+from shlo_quant.engines.reference import ReferenceEngine
+from shlo_quant.passes.dialects import stablehlo
+from shlo_quant.passes.dialects.constants import Array
+from shlo_quant.passes.dialects.context import new_context
+
+from . import control_flow, data_movement, dot_like, elementwise, indexed, reductions
+from .draft import Case, Draft
+
+BATCH = 40
+"""Cases a module."""
+
+CASES: dict[str, Case] = {
+    **elementwise.CASES,
+    **data_movement.CASES,
+    **dot_like.CASES,
+    **reductions.CASES,
+    **indexed.CASES,
+    **control_flow.CASES,
+}
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A module of independent cases.
+
+    Attributes:
+      module: with one function; it returns the results of all cases.
+      inputs: its arguments.
+      kinds: the kind of case that each result is of.
+    """
+
+    module: ir.Module
+    inputs: list[Array]
+    kinds: list[str]
+
+
+def batch(seeds: Iterable[int], cases: Mapping[str, Case]) -> Batch:
+    """The cases of these seeds, in a context of their own; the same for the same seeds."""
+    with new_context(), ir.Location.unknown():
+        module = ir.Module.create()
+        with ir.InsertionPoint(module.body):
+            attributes = {"sym_name": ir.StringAttr.get("main"), "function_type": function_type([], [])}
+            function = ir.Operation.create("func.func", attributes=attributes, regions=1)
+        block = function.regions[0].blocks.append()
+        inputs: list[Array] = []
+        results: list[ir.Value] = []
+        kinds: list[str] = []
+        names = list(cases)
+        with ir.InsertionPoint(block):
+            for seed in seeds:
+                draw = random.Random(seed)
+                kind = draw.choice(names)
+                found = cases[kind](Draft(draw, block, inputs))
+                results += found
+                kinds += [kind] * len(found)
+            stablehlo.create("func.return", results, [])
+        types = ([value.type for value in values] for values in (block.arguments, results))
+        function.attributes["function_type"] = function_type(*types)
+        module.operation.verify()
+    return Batch(module, inputs, kinds)
+
+
+def function_type(arguments: Sequence[ir.Type], results: Sequence[ir.Type]) -> ir.Attribute:
+    return ir.TypeAttr.get(ir.FunctionType.get(list(arguments), list(results)))
+
+
+@dataclass
+class Tally:
+    """What came of many cases.
+
+    Attributes:
+      cases, mismatches: by kind; a mismatch is a case of which any element differs.
+      faults: what differs or failed, each with its seed.
+    """
+
+    cases: Counter[str] = field(default_factory=Counter)
+    mismatches: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+
+    def add(self, seeds: Sequence[int], cases: Mapping[str, Case]) -> None:
+        """Compare the engines on the cases of these seeds; if anything is wrong, on each by itself."""
+        made = batch(seeds, cases)
+        try:
+            wrong = differences(made)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is a fault of an engine
+            wrong = [(kind, repr(error)) for kind in made.kinds]
+        if wrong and len(seeds) > 1:
+            for seed in seeds:
+                self.add([seed], cases)
+            return
+        self.cases.update(made.kinds)
+        for kind, text in wrong:
+            self.mismatches[kind] += 1
+            self.faults.append(f"seed {seeds[0]}: {kind}: {text}")
+
+
+def differences(made: Batch) -> list[tuple[str, str]]:
+    """The results in which `fast` differs from the reference, with their kinds."""
+    expected = ReferenceEngine().compile(made.module).run(made.inputs)
+    actual = FastEngine().compile(made.module).run(made.inputs)
+    with np.errstate(invalid="ignore"):  # signalling NaN
+        compared = [(kind, compare(e, a)) for kind, e, a in zip(made.kinds, expected, actual, strict=True)]
+    return [(kind, str(found)) for kind, found in compared if not found.is_exact]
