@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
 
 from shlo_quant.passes.dialects.constants import Array, numpy_dtype
 from shlo_quant.passes.dialects.modules import entry_function
@@ -15,12 +18,17 @@ from shlo_quant.passes.rewrite import users
 LARGEST_WIDE_INTEGER = 1000
 """Bound of integers of more than 16 bits, stored ones included: sums of them stay far from overflow."""
 
+DATA_MOVEMENT = frozenset(
+    f"stablehlo.{name}" for name in "broadcast_in_dim concatenate convert pad reshape slice transpose".split()
+)
+
 
 def random_inputs(program: ir.Module, seed: int) -> list[Array]:
     """One array per argument of the entry function; the same for the same seed.
 
-    Stored integers cover their storage range, or +-1000 of it beyond 16 bits. Floats are normal with deviation 1; a
-    float that is quantized covers the range of its quantized type and a tenth beyond, so that some saturate.
+    Stored integers cover their storage range, or +-1000 of it beyond 16 bits; integers that choose rows of a table
+    cover its rows. Floats are normal with deviation 1; a float that is quantized covers the range of its quantized type and a
+    tenth beyond, so that some saturate.
     Raises: InputError for an argument of dynamic shape.
     """
     generator = np.random.default_rng(seed)
@@ -38,7 +46,7 @@ def _random(argument: ir.BlockArgument, generator: np.random.Generator) -> Array
         if lowest == highest:
             return generator.standard_normal(shape).astype(dtype)
         return generator.uniform(lowest, highest, shape).astype(dtype)
-    lowest, highest = _integer_bounds(tensor)
+    lowest, highest = _table_rows(argument) or _integer_bounds(tensor)
     return generator.integers(lowest, highest, shape, np.int64, endpoint=True).astype(dtype)
 
 
@@ -58,7 +66,7 @@ def _integer_bounds(tensor: ir.RankedTensorType) -> tuple[int, int]:
 
 def _quantized_range(argument: ir.BlockArgument) -> tuple[float, float]:
     """The floats that the argument's quantized type stands for, a tenth wider; (0, 0) if it is not quantized."""
-    for user in users(argument):
+    for user in _users(argument):
         uniform = uniform_type(user.results[0]) if user.name == "stablehlo.uniform_quantize" else None
         if uniform is not None:
             pairs = list(zip(uniform.scales, uniform.zero_points, strict=True))
@@ -66,3 +74,21 @@ def _quantized_range(argument: ir.BlockArgument) -> tuple[float, float]:
             highest = max((uniform.storage_max - zero_point) * scale for scale, zero_point in pairs)
             return 1.1 * lowest, 1.1 * highest
     return 0.0, 0.0
+
+
+def _table_rows(argument: ir.BlockArgument) -> tuple[int, int] | None:
+    """First and last row of the table that the argument indexes; None if it indexes none."""
+    for user in _users(argument):
+        if user.name == "stablehlo.gather":
+            numbers = _stablehlo.GatherDimensionNumbers(user.attributes["dimension_numbers"])
+            rows = [user.operands[0].type.shape[d] for d in numbers.start_index_map]
+            return 0, min(rows) - 1
+    return None
+
+
+def _users(value: ir.Value) -> Iterator[ir.Operation]:
+    """The ops that use a value, or what data movement makes of it."""
+    for user in users(value):
+        yield user
+        if user.name in DATA_MOVEMENT:
+            yield from _users(user.results[0])

@@ -23,7 +23,7 @@ from shlo_quant.passes.dialects.modules import entry_function
 from shlo_quant.passes.dialects.stablehlo import create, i64s
 from shlo_quant.passes.rewrite import defining_op, walk
 
-__all__ = ["Box", "Crop", "Cropper", "Plan", "cut_out"]
+__all__ = ["Box", "Crop", "Cropper", "Plan", "cut_out", "full_box"]
 
 
 @dataclass(frozen=True)

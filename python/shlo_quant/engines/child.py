@@ -15,7 +15,7 @@ import signal
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -47,7 +47,7 @@ def run_in_child(task: Callable[[], T], limits: Limits | None = None) -> T:
 
 def run_in_children(
     tasks: Sequence[Callable[[], T]], workers: int, limits: Limits | None = None
-) -> Iterator[tuple[int, T | EngineError]]:
+) -> Generator[tuple[int, T | EngineError], None, None]:
     """Run tasks in one child each, at most `workers` at a time; yield (index, value or EngineError) as they end."""
     waiting = list(enumerate(tasks))[::-1]
     running: dict[int, tuple[int, _Child]] = {}
