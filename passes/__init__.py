@@ -20,6 +20,7 @@ PASSES = (
     "fold-weight-layout",
     "fold-dot-reshapes",
     "simplify-dot-general",
+    "apply-xnnpack-rewrites",
     "stablehlo-legalize-qdq-to-quantized-op",
     "stablehlo-legalize-quantized-op-to-qdq",
     "stablehlo-legalize-quant-to-math",

@@ -161,6 +161,12 @@ def pad(
     return create("stablehlo.pad", [operand, padding_value], None, attributes).results[0]
 
 
+def slice_(operand: ir.Value, starts: Sequence[int], limits: Sequence[int], strides: Sequence[int]) -> ir.Value:
+    """The elements from `starts` up to, and without, `limits` in steps of `strides`, one entry a dimension."""
+    attributes = {"start_indices": i64s(starts), "limit_indices": i64s(limits), "strides": i64s(strides)}
+    return create("stablehlo.slice", [operand], None, attributes).results[0]
+
+
 def shape_tensor(value: ir.Value) -> ir.Value:
     """The sizes of a tensor of rank 1 or more as a 1-D tensor of i32; constants where they are static."""
     i32 = ir.IntegerType.get_signless(32)

@@ -39,7 +39,7 @@ REDUCTIONS = ("stablehlo.reduce", "stablehlo.reduce_window")
 
 def fuse_reduction(op: ir.Operation) -> ir.Value | None:
     """A reduce or reduce_window over one dequantized operand, on stored integers; None if it has to stay float."""
-    if len(op.operands) != 2 or (body := _body_name(op)) is None:
+    if len(op.operands) != 2 or (body := body_name(op)) is None:
         return None
     source, init = dequantized(op.operands[0]), splat_value(op.operands[1])
     uniform = uniform_type(source) if source is not None else None
@@ -82,7 +82,7 @@ def _plan_extreme(
     return dataclasses.replace(uniform), start
 
 
-def _body_name(op: ir.Operation) -> str | None:
+def body_name(op: ir.Operation) -> str | None:
     """The one op of a region that combines its two arguments; None for any other region."""
     block = op.regions[0].blocks[0]
     inner = [o.operation for o in block.operations]

@@ -27,7 +27,7 @@ from shlo_quant.passes.legalize_qdq_to_quantized_op.dot_like import (
     fuse_dot_like,
     match_bias,
 )
-from shlo_quant.passes.legalize_qdq_to_quantized_op.reductions import fuse_reduction
+from shlo_quant.passes.legalize_qdq_to_quantized_op.reductions import body_name, fuse_reduction
 from shlo_quant.passes.legalize_qdq_to_quantized_op.shapes import DATA_OPERANDS, sink_dequantize
 from shlo_quant.passes.legalize_qdq_to_quantized_op.values import constant_array, dequantized
 from shlo_quant.passes.numerics.xnnpack import quantize_bias
@@ -54,12 +54,9 @@ def fuse_rounded_bias(op: ir.Operation) -> ir.Value | None:
     return None if stored is None else add_bias(match, stored)
 
 
-def why_bias_float(op: ir.Operation) -> str | None:
-    """Why `fuse_rounded_bias` left a bias in float; None if it did not, or if there is none."""
-    match = match_bias(op)
-    if match is None or not _reaches_quantize(op.results[0]):
-        return None
-    return "bias beside the sums does not fit 32 bits; XNNPACK wraps" if _stored_bias(match) is None else None
+def fuse_max_pool(op: ir.Operation) -> ir.Value | None:
+    """A maximum over windows, on stored integers."""
+    return fuse_reduction(op) if body_name(op) == "stablehlo.maximum" else None
 
 
 def fuse_into_quantize(quantize_op: ir.Operation) -> ir.Value | None:
@@ -133,6 +130,6 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(DATA_OPERANDS, sink_dequantize),
     **dict.fromkeys(DOT_LIKE, fuse_weighted),
     "stablehlo.add": fuse_rounded_bias,
-    "stablehlo.reduce_window": fuse_reduction,
+    "stablehlo.reduce_window": fuse_max_pool,
     "stablehlo.uniform_quantize": fuse_into_quantize,
 }

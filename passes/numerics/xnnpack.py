@@ -24,6 +24,9 @@ from shlo_quant.passes.numerics.profiles import (
     without_zero_point,
 )
 
+SMALLEST_RATIO = 2.0**-11
+"""XNNPACK's own sums are wrong if the scales of both operands are a smaller part of the result's."""
+
 SHORTCUT_REACH = 1 << 20
 """Up to here `round(n * s * fl(1 / s))` is n: three roundings move it by less than 3 * 2**-24 * 2**20 < 1/2."""
 
@@ -117,6 +120,30 @@ def quantize_bias(bias: Array, lhs_scale: float, rhs: Quantization) -> Array:
         steps = np.rint(bias.astype(np.float32) * reciprocals).astype(np.float64)
     stored: Array = np.clip(steps, -float(1 << 62), float(1 << 62)).astype(np.int64)
     return stored
+
+
+def hardswish(x: Array) -> Array:
+    """Return `clamp(fma(x, 1/6, 1/2), 0, 1) * x` of float32 numbers: fused, as XNNPACK has it on x86-64."""
+    gate = fused_multiply_add(x, np.float32(1) / np.float32(6), np.float32(0.5))
+    product: Array = np.clip(gate, np.float32(0), np.float32(1)) * x
+    return product
+
+
+def fused_multiply_add(x: Array, y: Array | np.float32, z: Array | np.float32) -> Array:
+    """`x * y + z` of float32 numbers, rounded once.
+
+    The product is exact in float64. The sum is rounded to odd there, so that rounding it to float32 is as if it were
+    exact (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd").
+    """
+    product = np.asarray(np.multiply(x, y, dtype=np.float64))
+    addend = np.asarray(z, np.float64)
+    total = product + addend
+    part = total - product
+    error = (product - (total - part)) + (addend - part)
+    bits = total.view(np.int64)
+    to_odd = (error != 0) & (bits & 1 == 0) & np.isfinite(total)
+    step = np.where((error > 0) == (total > 0), 1, -1)
+    return np.where(to_odd, bits + step, bits).view(np.float64).astype(np.float32)
 
 
 def is_accumulator(operand: Quantization) -> bool:

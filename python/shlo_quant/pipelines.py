@@ -6,10 +6,12 @@ from typing import Literal
 
 from torch_mlir import ir
 
+from shlo_quant.passes.apply_xnnpack_rewrites import ApplyXnnpackRewrites
 from shlo_quant.passes.base import ModulePass, Observer, UpstreamPasses, run_passes
 from shlo_quant.passes.legalize_qdq_to_quantized_op import LegalizeQdqToQuantizedOp
 from shlo_quant.passes.legalize_quant_to_math import LegalizeQuantToMath
 from shlo_quant.passes.legalize_quantized_op_to_qdq import LegalizeQuantizedOpToQdq
+from shlo_quant.passes.numerics.xnnpack import XNNPACK
 
 Form = Literal["qdq", "quantized", "integer"]
 FORMS: tuple[Form, ...] = ("qdq", "quantized", "integer")
@@ -23,7 +25,8 @@ def passes_to(form: Form, arithmetic: str = "spec") -> tuple[ModulePass, ...]:
     Args:
       arithmetic: the profile by which `integer` computes requantizations.
     """
-    to_quantized = (LegalizeQdqToQuantizedOp(arithmetic=arithmetic), CLEAN_UP)
+    rewrites = (ApplyXnnpackRewrites(),) if arithmetic == XNNPACK.name else ()
+    to_quantized = (*rewrites, LegalizeQdqToQuantizedOp(arithmetic=arithmetic), CLEAN_UP)
     to_integer = (LegalizeQuantToMath(arithmetic=arithmetic), CLEAN_UP)
     to_qdq = (LegalizeQuantizedOpToQdq(), CLEAN_UP)
     return {"qdq": to_qdq, "quantized": to_quantized, "integer": to_quantized + to_integer}[form]
