@@ -27,6 +27,24 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Node:
+    """An op and a kernel that computes it; operands are the op's, then what its regions capture."""
+
+    op: ir.Operation
+    kernel: Kernel
+    operands: tuple[ir.Value, ...]
+
+
+@dataclass(frozen=True)
+class LoweredBlock:
+    """The ops that are left to compute at run time, and what is known."""
+
+    nodes: tuple[Node, ...]
+    constants: dict[ir.Value, Array]
+    results: tuple[ir.Value, ...]
+
+
+@dataclass(frozen=True)
 class BlockProgram:
     """A compiled block. Holds no state of a run: any number of threads may call it.
 
@@ -67,9 +85,16 @@ def compile_block(block: ir.Block, captured: Sequence[ir.Value] = ()) -> BlockPr
     return program
 
 
-def build_kernel(op: ir.Operation, findings: list[Finding]) -> Kernel | None:
-    """The kernel of one op; None after adding to `findings` why there is none."""
-    return _Compiler(findings).kernel(op)
+def lower_block(block: ir.Block) -> LoweredBlock:
+    """Build the kernels of a block's ops, and compute what depends on constants only.
+
+    Raises: UnsupportedError with every op that has no kernel.
+    """
+    findings: list[Finding] = []
+    lowered = _Compiler(findings).lowered(block)
+    if findings:
+        raise UnsupportedError("fast engine", findings)
+    return lowered
 
 
 class _Compiler:
@@ -78,31 +103,37 @@ class _Compiler:
     def __init__(self, findings: list[Finding]) -> None:
         self._findings = findings
 
-    def block(self, block: ir.Block, captured: Sequence[ir.Value]) -> BlockProgram:
-        ops = [op.operation for op in block.operations]
+    def lowered(self, block: ir.Block) -> LoweredBlock:
         constants: dict[ir.Value, Array] = {}
-        computed = []
-        for op in ops:
-            inputs = [*op.operands, *free_values(op)]
+        nodes = []
+        for op in (op.operation for op in block.operations):
+            inputs = (*op.operands, *free_values(op))
             kernel = None if op.name in RETURNS else self.kernel(op)
             if kernel is None:
                 continue
             if all(v in constants for v in inputs):
                 constants |= zip(op.results, kernel([constants[v] for v in inputs]), strict=True)
             else:
-                computed.append((kernel, inputs, list(op.results)))
+                nodes.append(Node(op, kernel, inputs))
+        return LoweredBlock(tuple(nodes), constants, tuple(list(block.operations)[-1].operands))
+
+    def block(self, block: ir.Block, captured: Sequence[ir.Value]) -> BlockProgram:
+        lowered = self.lowered(block)
         slots: dict[ir.Value, int] = {}
-        for value in [*constants, *block.arguments, *captured]:
+        for value in [*lowered.constants, *block.arguments, *captured]:
             slots.setdefault(value, len(slots))
-        for _, _, results in computed:
-            for value in results:
+        for node in lowered.nodes:
+            for value in node.op.results:
                 slots.setdefault(value, len(slots))
-        returned = [slots.get(v, 0) for v in ops[-1].operands]
+        returned = [slots.get(v, 0) for v in lowered.results]  # 0 if an op has no kernel: then it is never run
         steps = _with_liveness(
-            [(k, [slots.get(v, 0) for v in i], [slots[v] for v in r]) for k, i, r in computed],
-            kept={*range(len(constants)), *returned},
+            [
+                (n.kernel, [slots.get(v, 0) for v in n.operands], [slots[v] for v in n.op.results])
+                for n in lowered.nodes
+            ],
+            kept={*range(len(lowered.constants)), *returned},
         )
-        return BlockProgram(tuple(constants.values()), len(slots), steps, tuple(returned))
+        return BlockProgram(tuple(lowered.constants.values()), len(slots), steps, tuple(returned))
 
     def region(self, region: ir.Region) -> Kernel:
         return self.block(region.blocks[0], free_values(region.owner))

@@ -11,7 +11,10 @@ import numpy as np
 from torch_mlir import ir
 
 from shlo_quant.engines.arguments import check_inputs, check_types
-from shlo_quant.engines.fast.blocks import compile_block
+from shlo_quant.engines.fast.blocks import compile_block, lower_block
+from shlo_quant.engines.fast.native.machine import available_threads
+from shlo_quant.engines.fast.native.plan import make_plan
+from shlo_quant.engines.fast.native.program import Program
 from shlo_quant.engines.fast.ops import KERNELS
 from shlo_quant.engines.fast.prepare import is_static, prepared, specialized
 from shlo_quant.passes.dialects.constants import Array, numpy_dtype
@@ -30,16 +33,18 @@ class FastEngine:
 
     Args:
       arithmetic: the profile by which a program with quantized types is computed.
+      native: whether to compile native code, or else run one kernel an op, which gives the same.
     """
 
     name: ClassVar[str] = "fast"
     arithmetic: str = "spec"
+    native: bool = True
 
     def compile(self, module: ir.Module) -> FastExecutable:
         inputs, results = signature(entry_function(module))
         check_types("fast engine", [*inputs, *results])
         program = prepared(module, self.arithmetic)
-        executable = FastExecutable(program, tuple(inputs), tuple(results))
+        executable = FastExecutable(program, tuple(inputs), tuple(results), self.native)
         if is_static(program):
             executable.compile(tuple(tuple(t.shape) for t in inputs))
         else:
@@ -54,11 +59,13 @@ class FastExecutable:
     Attributes:
       program: what was compiled.
       input_types, result_types: those of the program as it was written.
+      native: as that of `FastEngine`.
     """
 
     program: ir.Module
     input_types: tuple[ir.Type, ...]
     result_types: tuple[ir.Type, ...]
+    native: bool
     _compiled: dict[Shapes, Compiled] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -74,8 +81,14 @@ class FastExecutable:
         with self._lock, np.errstate(all="ignore"):
             if shapes not in self._compiled:
                 program = self.program if is_static(self.program) else specialized(self.program, shapes)
-                self._compiled[shapes] = compile_block(entry_function(program).regions[0].blocks[0])
+                self._compiled[shapes] = self._compile_static(program)
             return self._compiled[shapes]
+
+    def _compile_static(self, program: ir.Module) -> Compiled:
+        block = entry_function(program).regions[0].blocks[0]
+        if not self.native:
+            return compile_block(block)
+        return Program(make_plan(lower_block(block), list(block.arguments)), available_threads())
 
 
 def _check_ops(program: ir.Module) -> None:

@@ -1,0 +1,431 @@
+"""From a block of ops to a plan: what runs natively, in which groups, where every value lies.
+
+A value lies in a view of a buffer if native code makes or reads it, otherwise in a slot, as an array. Transposes,
+reshapes, slices and broadcasts of views are views; a pad is a buffer whose border is filled once, and what is padded
+is written straight into its middle.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from torch_mlir import ir
+
+from shlo_quant.engines.fast.blocks import LoweredBlock, Node
+from shlo_quant.engines.fast.native import products
+from shlo_quant.engines.fast.native.expressions import NATIVE_DTYPES, DType, Expression, instruction, is_native, ranged
+from shlo_quant.engines.fast.native.groups import Group, find_groups, give_sources
+from shlo_quant.engines.fast.native.kernels import Access, Epilogue, Kernel, Map, Product
+from shlo_quant.engines.fast.native.machine import has_byte_products
+from shlo_quant.engines.fast.native.memory import Buffer, arrange
+from shlo_quant.engines.fast.native.products import Windowed
+from shlo_quant.engines.fast.native.program import Call, Copy, Plan, Step, Task
+from shlo_quant.engines.fast.native.ranges import Range
+from shlo_quant.engines.fast.native.views import BIAS, View, loop_dimensions
+from shlo_quant.passes.dialects.constants import Array, numpy_dtype
+from shlo_quant.passes.dialects.stablehlo import int_list
+from shlo_quant.passes.rewrite import users
+
+SMALLEST = 64
+"""Elements below which an op is not worth native code."""
+
+MOVES = frozenset(f"stablehlo.{name}" for name in "broadcast_in_dim pad reshape slice transpose".split())
+INT8 = np.dtype(np.int8)
+
+
+@dataclass(frozen=True)
+class Border:
+    """What surrounds a value where it is padded.
+
+    Attributes:
+      owner: the pad, or the op that pads its operand itself.
+    """
+
+    owner: ir.Operation
+    low: tuple[int, ...]
+    high: tuple[int, ...]
+    value: int | float
+
+
+def make_plan(block: LoweredBlock, arguments: Sequence[ir.Value]) -> Plan:
+    """Plan a block whose shapes are static."""
+    return _Planner(block, arguments).plan()
+
+
+class _Planner:
+    def __init__(self, block: LoweredBlock, arguments: Sequence[ir.Value]) -> None:
+        self._nodes = block.nodes
+        self._arguments = arguments
+        self._results = block.results
+        self._constants = block.constants
+        self._buffers: list[Buffer] = []
+        self._constant_views: dict[ir.Value, View] = {}
+        self._steps: list[Step] = []
+        self._views: dict[ir.Value, View] = {}
+        self._padded: dict[ir.Operation, View] = {}
+        self._slots: dict[ir.Value, int] = {}
+        self._behind: dict[ir.Value, frozenset[int]] = {}
+        self._moves = {n.op for n in self._nodes if n.op.name in MOVES and self._is_native_move(n.op)}
+        self._windowed = self._find_windowed()
+        elementwise = [n.op for n in self._nodes if self._is_elementwise(n.op)]
+        is_constant = self._constants.__contains__
+        self._groups = give_sources(find_groups(elementwise, is_constant), self._windowed, is_constant)
+        self._group_of_root = {g.ops[-1]: g for g in self._groups}
+        self._taken = {op for g in self._groups for op in g.ops} | {g.source for g in self._groups if g.source}
+
+    def plan(self) -> Plan:
+        for slot, value in enumerate(self._arguments):
+            self._slots[value] = slot
+            self._behind[value] = frozenset()
+        for node in self._nodes:
+            self._place(node)
+        results = tuple(self._result(v) for v in self._results)
+        for buffer in self._buffers:
+            buffer.first = 0 if buffer.first is None else buffer.first
+        steps = _with_dead_slots(self._steps, results)
+        return Plan(tuple(self._buffers), arrange(self._buffers), steps, len(self._slots), results)
+
+    # ---- what runs natively
+
+    def _is_elementwise(self, op: ir.Operation) -> bool:
+        if len(op.results) != 1 or not is_native_type(op.results[0]) or not op.operands:
+            return False
+        if not all(is_native_type(o) for o in op.operands) or math.prod(op.results[0].type.shape) < SMALLEST:
+            return False
+        shapes = {tuple(o.type.shape) for o in op.operands} - {()}
+        dtypes = [numpy_dtype(v) for v in (*op.operands, op.results[0])]
+        return shapes == {tuple(op.results[0].type.shape)} and is_native(op, dtypes)
+
+    def _is_native_move(self, op: ir.Operation) -> bool:
+        result = op.results[0]
+        if not is_native_type(result) or math.prod(result.type.shape) < SMALLEST or 0 in op.operands[0].type.shape:
+            return False
+        return op.name != "stablehlo.pad" or self._border(op) is not None
+
+    def _find_windowed(self) -> dict[ir.Operation, Windowed]:
+        found = {}
+        for node in self._nodes:
+            constant = self._constants.get(node.op.operands[1]) if len(node.op.operands) > 1 else None
+            windowed = products.recognize(node.op, constant)
+            if windowed is not None and (windowed.combine != "product" or has_byte_products()):
+                found[node.op] = windowed
+        return found
+
+    def _border(self, op: ir.Operation) -> Border | None:
+        """How an op pads its operand; None if it does not, or in a way that native code cannot."""
+        if op.name == "stablehlo.pad":
+            low, high, interior = (
+                tuple(int_list(op, name) or ())
+                for name in ("edge_padding_low", "edge_padding_high", "interior_padding")
+            )
+            value = self._constants.get(op.operands[1])
+            if value is None or min([*low, *high]) < 0 or any(interior):
+                return None
+            return Border(op, low, high, value.item())
+        windowed = self._windowed.get(op)
+        if windowed is None or not any(low or high for low, high in windowed.padding):
+            return None
+        low, high = (tuple(pair[side] for pair in windowed.padding) for side in (0, 1))
+        return Border(op, low, high, windowed.pad_value)
+
+    # ---- steps
+
+    def _place(self, node: Node) -> None:
+        op = node.op
+        if op in self._group_of_root:
+            self._place_group(self._group_of_root[op])
+        elif op in self._taken:
+            return
+        elif op in self._windowed:
+            source = op.results[0]
+            self._place_windowed(self._windowed[op], Expression((numpy_dtype(source),)), [], source)
+        elif op in self._moves and op.operands[0] in self._views:
+            self._place_move(op)
+        else:
+            self._place_call(node)
+
+    def _place_group(self, group: Group) -> None:
+        expression = self._expression(group)
+        if group.source is not None:
+            inputs = [self._view(v, group.root.type.shape) for v in group.operands[1:]]
+            self._place_windowed(self._windowed[group.source], expression, inputs, group.root)
+            return
+        inputs = [self._view(v, group.root.type.shape) for v in group.operands]
+        computed = [view for view, value in zip(inputs, group.operands, strict=True) if value not in self._constants]
+        output = self._new_view(group.root, self._order(group.root, computed))
+        self._map(expression, inputs, output)
+
+    def _expression(self, group: Group) -> Expression:
+        operands = group.operands
+        numbers = {value: number for number, value in enumerate(operands)}
+        ranges = [
+            Range.of_array(self._constants[v]) if v in self._constants else Range.of_type(numpy_dtype(v))
+            for v in operands
+        ]
+        instructions = []
+        for op in group.ops:
+            used = [numbers[o] for o in op.operands]
+            sources = [numpy_dtype(o) for o in op.operands]
+            made, found = ranged(
+                instruction(op, used, sources, numpy_dtype(op.results[0])), [ranges[number] for number in used]
+            )
+            instructions.append(made)
+            numbers[op.results[0]] = len(ranges)
+            ranges.append(found)
+        return Expression(tuple(numpy_dtype(v) for v in operands), tuple(instructions))
+
+    def _map(self, expression: Expression, inputs: Sequence[View], output: View) -> None:
+        """Add a task that computes an expression for every element."""
+        views = [*inputs, output]
+        dimensions = list(output.order)
+        dimensions.append(dimensions.pop(_vector_dimension(views, dimensions)))
+        sizes, strides = loop_dimensions(
+            [output.shape[d] for d in dimensions],
+            [[v.strides[d] * v.dtype.itemsize for d in dimensions] for v in views],
+        )
+        *sources, target = [Access(v.dtype, s, v.biased) for v, s in zip(views, strides, strict=True)]
+        kernel = Map(sizes, expression, tuple(sources), target)
+        self._task(kernel, views, math.prod(sizes) * (1 + len(expression.instructions)) // kernel.lanes * 8)
+
+    def _place_windowed(
+        self, windowed: Windowed, expression: Expression, inputs: Sequence[View], root: ir.Value
+    ) -> None:
+        source = self._padded_operand(windowed)
+        output = self._new_view(root, self._demanded_order(root) or products.order(windowed.result))
+        epilogue = Epilogue(
+            expression,
+            tuple(Access(v.dtype, products.strides_in(v, windowed.result), v.biased) for v in inputs),
+            Access(output.dtype, products.strides_in(output, windowed.result), output.biased),
+        )
+        kernel, constants = products.kernel_for(windowed, source, epilogue)
+        views = [source, *map(self._stored, constants), *inputs, output]
+        self._task(kernel, views, windowed.multiply_adds // (16 if isinstance(kernel, Product) else 2))
+
+    def _padded_operand(self, windowed: Windowed) -> View:
+        """The operand with its padding, channels side by side."""
+        value, op = windowed.op.operands[0], windowed.op
+        view = self._padded.get(op) or self._view(value)
+        border = self._border(op)
+        wanted = products.order(windowed.operand)
+        if border is not None and op not in self._padded:
+            return self._pad(view, border, wanted)
+        if view.strides[windowed.operand[-1]] != 1 and view.shape[windowed.operand[-1]] != 1:
+            dense = self._dense(view.shape, wanted, view.dtype, view.biased)
+            self._map(Expression((view.dtype,)), [view], dense)
+            return dense
+        return view
+
+    def _place_move(self, op: ir.Operation) -> None:
+        result = op.results[0]
+        if op.name == "stablehlo.pad" and op in self._padded:
+            self._views[result] = self._padded[op]
+            return
+        view, shape = self._view(op.operands[0]), tuple(result.type.shape)
+        if op.name == "stablehlo.pad":
+            border = self._border(op)
+            assert border is not None
+            self._views[result] = self._pad(view, border, self._demanded_order(result) or view.order)
+            return
+        moved = _moved(op, view, shape)
+        if moved is None:
+            dense = self._dense(view.shape, range(len(view.shape)), view.dtype, view.biased)
+            self._map(Expression((view.dtype,)), [view], dense)
+            moved = _moved(op, dense, shape)
+            assert moved is not None, "dense elements can take any shape"
+        self._views[result] = moved
+
+    def _pad(self, view: View, border: Border, order: Sequence[int]) -> View:
+        padded, inner = self._bordered(view.shape, border, order, view.dtype, view.biased)
+        self._map(Expression((view.dtype,)), [view], inner)
+        return padded
+
+    def _place_call(self, node: Node) -> None:
+        operands = tuple(self._operand(v) for v in node.operands)
+        behind = frozenset().union(*(self._buffers_behind(v) for v in node.operands))
+        slots = []
+        for result in node.op.results:
+            slots.append(self._slots.setdefault(result, len(self._slots)))
+            self._behind[result] = behind
+        self._use(behind)
+        self._steps.append(Call(node.kernel, operands, tuple(slots)))
+
+    def _task(self, kernel: Kernel, views: Sequence[View], work: int) -> None:
+        self._use({v.buffer for v in views})
+        self._steps.append(Task(kernel, tuple(views), work))
+
+    def _use(self, buffers: Sequence[int] | set[int] | frozenset[int]) -> None:
+        for number in buffers:
+            self._buffers[number].used(len(self._steps))
+
+    # ---- where values lie
+
+    def _view(self, value: ir.Value, shape: Sequence[int] | None = None) -> View:
+        """Where native code reads a value; a scalar repeats over `shape`."""
+        if value in self._constants:
+            view = self._constant_views.get(value)
+            if view is None:
+                view = self._constant_views[value] = self._constant(self._constants[value])
+        elif value in self._views:
+            view = self._views[value]
+        else:
+            view = self._new_view(value, self._demanded_order(value), may_be_biased=False)
+            self._use({view.buffer, *self._behind[value]})
+            self._steps.append(Copy(self._slots[value], view))
+        return view if shape is None or view.shape == tuple(shape) else view.broadcast(shape, ())
+
+    def _operand(self, value: ir.Value) -> View | int:
+        """Where a kernel on arrays reads a value."""
+        if value in self._slots:
+            return self._slots[value]
+        return self._view(value)
+
+    def _result(self, value: ir.Value) -> View | int:
+        found = self._operand(value)
+        self._use(self._buffers_behind(value))
+        return found
+
+    def _buffers_behind(self, value: ir.Value) -> frozenset[int]:
+        """The buffers that a value may be a view of."""
+        if value in self._slots:
+            return self._behind[value]
+        return frozenset([self._view(value).buffer])
+
+    def _constant(self, array: Array) -> View:
+        """A view of a buffer that holds a constant once; dimensions along which it repeats have stride 0."""
+        kept = array
+        for dimension in range(array.ndim):
+            first = kept[(slice(None),) * dimension + (slice(0, 1),)]
+            if kept.shape[dimension] > 1 and _equal_bits(kept, first):
+                kept = first
+        return self._stored(kept).broadcast(array.shape, range(array.ndim))
+
+    def _stored(self, array: Array) -> View:
+        """A view of a buffer that holds a constant element by element."""
+        self._buffers.append(Buffer(array.nbytes, np.frombuffer(array.tobytes(), np.uint8), is_constant=True))
+        return View.dense(len(self._buffers) - 1, array.shape, range(array.ndim), array.dtype)
+
+    def _new_view(self, value: ir.Value, order: Sequence[int] | None, *, may_be_biased: bool = True) -> View:
+        """A place for a value that native code is about to write: inside a border, if one will be put around it."""
+        shape, dtype = tuple(value.type.shape), numpy_dtype(value)
+        order = order or range(len(shape))
+        biased = may_be_biased and dtype == INT8 and self._may_be_biased(value) and self._wants_bias(value)
+        for user in users(value):
+            border = self._border(user)
+            if border is not None and user.operands[0] == value and (user in self._moves or user in self._windowed):
+                self._padded[user], view = self._bordered(shape, border, order, dtype, biased)
+                break
+        else:
+            view = self._dense(shape, order, dtype, biased)
+        self._views[value] = view
+        return view
+
+    def _dense(self, shape: Sequence[int], order: Sequence[int], dtype: DType, biased: bool) -> View:
+        self._buffers.append(Buffer(math.prod(shape) * dtype.itemsize))
+        return replace(View.dense(len(self._buffers) - 1, shape, order, dtype), biased=biased)
+
+    def _bordered(
+        self, shape: Sequence[int], border: Border, order: Sequence[int], dtype: DType, biased: bool
+    ) -> tuple[View, View]:
+        """A buffer with a border, whole and without it."""
+        whole = [low + size + high for low, size, high in zip(border.low, shape, border.high, strict=True)]
+        fill = np.array(border.value, dtype)
+        stored = (fill.view(np.uint8) ^ np.uint8(BIAS)) if biased else fill
+        content = np.full(math.prod(whole), stored).view(np.uint8)
+        self._buffers.append(Buffer(content.nbytes, content))
+        padded = replace(View.dense(len(self._buffers) - 1, whole, order, dtype), biased=biased)
+        return padded, padded.window(border.low, shape)
+
+    def _order(self, value: ir.Value, inputs: Sequence[View]) -> tuple[int, ...] | None:
+        """The order of dimensions for a value: what its readers need, or else that of what it is made from."""
+        demanded = self._demanded_order(value)
+        if demanded is not None:
+            return demanded
+        whole = [v for v in inputs if all(s or n == 1 for s, n in zip(v.strides, v.shape, strict=True))]
+        return whole[0].order if whole else None
+
+    def _demanded_order(self, value: ir.Value) -> tuple[int, ...] | None:
+        for user in users(value):
+            if user in self._windowed and user.operands[0] == value:
+                return products.order(self._windowed[user].operand)
+            if user.name == "stablehlo.pad" and user in self._moves:
+                demanded = self._demanded_order(user.results[0])
+                if demanded is not None:
+                    return demanded
+        return None
+
+    def _may_be_biased(self, value: ir.Value) -> bool:
+        """Whether only native code reads a value."""
+        if any(value == r for r in self._results):
+            return False
+        for user in users(value):
+            if user in self._moves:
+                if not self._may_be_biased(user.results[0]):
+                    return False
+            elif user not in self._taken and user not in self._windowed:
+                return False
+        return True
+
+    def _wants_bias(self, value: ir.Value) -> bool:
+        """Whether a product of bytes reads a value."""
+        return any(
+            (user in self._windowed and self._windowed[user].wants_bias)
+            or (user in self._moves and self._wants_bias(user.results[0]))
+            for user in users(value)
+        )
+
+
+def is_native_type(value: ir.Value) -> bool:
+    """Whether native code can hold a tensor: elements of whole bytes, or i1."""
+    if not isinstance(value.type, ir.RankedTensorType):
+        return False
+    element = value.type.element_type
+    if isinstance(element, ir.IntegerType):
+        return element.width in (1, 8, 16, 32, 64)
+    return isinstance(element, (ir.F32Type, ir.F64Type)) and numpy_dtype(value) in NATIVE_DTYPES
+
+
+def _moved(op: ir.Operation, view: View, shape: tuple[int, ...]) -> View | None:
+    """The view that a transpose, slice, broadcast or reshape makes; None if there is none."""
+    if op.name == "stablehlo.transpose":
+        return view.transposed(int_list(op, "permutation") or [])
+    if op.name == "stablehlo.slice":
+        return view.window(int_list(op, "start_indices") or [], shape, int_list(op, "strides"))
+    if op.name == "stablehlo.broadcast_in_dim":
+        return view.broadcast(shape, int_list(op, "broadcast_dimensions") or [])
+    return view.reshaped(shape)
+
+
+def _vector_dimension(views: Sequence[View], dimensions: Sequence[int]) -> int:
+    """Which of the dimensions vectors lie along: most operands contiguous, the innermost of the output if in doubt."""
+
+    def cost(position: int) -> tuple[int, int]:
+        dimension = dimensions[position]
+        scattered = sum(v.strides[dimension] not in (0, 1) for v in views)
+        is_short = views[-1].shape[dimension] < min(16, max(views[-1].shape))
+        return scattered + is_short, -position
+
+    return min(range(len(dimensions)), key=cost) if dimensions else 0
+
+
+def _equal_bits(kept: Array, first: Array) -> bool:
+    bits = f"u{kept.dtype.itemsize}"
+    return bool(np.all(np.asarray(kept, order="C").view(bits) == np.asarray(first, order="C").view(bits)))
+
+
+def _with_dead_slots(steps: Sequence[Step], results: Sequence[View | int]) -> tuple[Step, ...]:
+    """Note for each call which slots nobody reads after it."""
+    seen = {r for r in results if isinstance(r, int)}
+    reversed_steps: list[Step] = []
+    for step in reversed(steps):
+        if isinstance(step, Call):
+            used = {o for o in step.operands if isinstance(o, int)} | set(step.results)
+            reversed_steps.append(replace(step, dead=tuple(sorted(used - seen))))
+            seen |= used
+        else:
+            reversed_steps.append(step)
+            if isinstance(step, Copy):
+                seen.add(step.source)
+    return tuple(reversed(reversed_steps))

@@ -1,0 +1,183 @@
+"""A compiled program: tasks for native kernels and calls of kernels on arrays, in order."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shlo_quant.engines.fast.native import jit
+from shlo_quant.engines.fast.native.kernels import Kernel
+from shlo_quant.engines.fast.native.memory import Buffer, Layout, aligned
+from shlo_quant.engines.fast.native.views import View
+from shlo_quant.engines.fast.ops import Kernel as ArrayKernel
+from shlo_quant.passes.dialects.constants import Array
+
+PARTS_PER_THREAD = 4
+SERIAL_WORK = 1 << 14
+"""Work that is done before a second thread has begun."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A native kernel on views.
+
+    Attributes:
+      work: roughly, vector operations.
+    """
+
+    kernel: Kernel
+    operands: tuple[View, ...]
+    work: int
+
+
+@dataclass(frozen=True)
+class Call:
+    """A kernel on arrays. Operands and results are views, or numbers of slots that hold arrays during a run.
+
+    Attributes:
+      dead: slots that nobody reads any more.
+    """
+
+    kernel: ArrayKernel
+    operands: tuple[View | int, ...]
+    results: tuple[int, ...]
+    dead: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Copy:
+    """An array goes from a slot to a view."""
+
+    source: int
+    target: View
+
+
+Step = Task | Call | Copy
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a program does and where.
+
+    Attributes:
+      slots: the number of slots; the arguments are in the first.
+      results: what is returned.
+    """
+
+    buffers: tuple[Buffer, ...]
+    layout: Layout
+    steps: tuple[Step, ...]
+    slots: int
+    results: tuple[View | int, ...]
+
+
+class Program:
+    """A plan with its machine code; may be run by several threads at a time, each in memory of its own."""
+
+    def __init__(self, plan: Plan, threads: int) -> None:
+        self._plan = plan
+        self._threads = threads
+        self._process = os.getpid()
+        self._code = jit.MachineCode([step.kernel for step in plan.steps if isinstance(step, Task)])
+        self._idle: list[_Frame] = []
+        self._lock = threading.Lock()
+
+    def __call__(self, arguments: Sequence[Array]) -> list[Array]:
+        with self._lock:
+            frame = self._idle.pop() if self._idle else None
+        if frame is None:
+            frame = _Frame(self._plan, self._code, self._threads)
+        threads = self._threads if os.getpid() == self._process else 1  # OpenMP's threads do not survive a fork
+        results = frame.run(arguments, threads)
+        with self._lock:
+            self._idle.append(frame)
+        return results
+
+
+class _Frame:
+    """The memory of one run at a time."""
+
+    def __init__(self, plan: Plan, code: jit.MachineCode, threads: int) -> None:
+        self._plan = plan
+        self._code = code
+        self._memory = aligned(plan.layout.size)
+        self._buffers = [self._place(i, buffer) for i, buffer in enumerate(plan.buffers)]
+        self._tables: list[Array] = []
+        self._steps: list[Array | tuple[Any, ...]] = []
+        tasks: list[Array] = []
+        for step in plan.steps:
+            if isinstance(step, Task):
+                tasks.append(self._task(step, threads))
+                continue
+            self._end_tasks(tasks)
+            tasks = []
+            self._steps.append(self._bound(step))
+        self._end_tasks(tasks)
+        self._results = [self._operand(r) for r in plan.results]
+
+    def run(self, arguments: Sequence[Array], threads: int) -> list[Array]:
+        slots: list[Array | None] = [*arguments, *[None] * (self._plan.slots - len(arguments))]
+        for step in self._steps:
+            if isinstance(step, np.ndarray):
+                self._code.run(step, threads)
+                continue
+            kernel, operands, results, dead = step
+            values = kernel([slots[o] if isinstance(o, int) else o for o in operands])
+            for slot, value in zip(results, values, strict=True):
+                slots[slot] = value
+            for slot in dead:
+                slots[slot] = None
+        return [np.array(slots[r] if isinstance(r, int) else r, order="C") for r in self._results]
+
+    def _place(self, number: int, buffer: Buffer) -> Array:
+        if buffer.is_constant and buffer.content is not None:
+            return buffer.content
+        if buffer.content is None:
+            begin = self._plan.layout.offsets.get(number, 0)
+            return self._memory[begin : begin + buffer.size]
+        own = aligned(buffer.size)
+        own[:] = buffer.content
+        return own
+
+    def _task(self, task: Task, threads: int) -> Array:
+        addresses = [self._buffers[v.buffer].ctypes.data + v.offset * v.dtype.itemsize for v in task.operands]
+        self._tables.append(np.array(addresses, np.int64))
+        words = np.zeros(jit.TASK_WORDS, np.int64)
+        units = task.kernel.units
+        parts = 1 if task.work < SERIAL_WORK else threads * PARTS_PER_THREAD
+        words[jit.FUNCTION] = self._code.address(task.kernel)
+        words[jit.OPERANDS] = self._tables[-1].ctypes.data
+        words[jit.UNITS] = units
+        words[jit.CHUNK] = -(-units // parts)
+        return words
+
+    def _end_tasks(self, tasks: list[Array]) -> None:
+        if tasks:
+            self._steps.append(np.array(tasks))
+
+    def _bound(self, step: Call | Copy) -> tuple[Any, ...]:
+        if isinstance(step, Call):
+            return step.kernel, [self._operand(o) for o in step.operands], step.results, step.dead
+        target = self._array(step.target)
+
+        def copy(values: Sequence[Array]) -> tuple[()]:
+            np.copyto(target, values[0])
+            return ()
+
+        return copy, [step.source], (), ()
+
+    def _operand(self, operand: View | int) -> Array | int:
+        return operand if isinstance(operand, int) else self._array(operand)
+
+    def _array(self, view: View) -> Array:
+        """A view of this frame's memory as an array."""
+        assert not view.biased, "only native kernels read biased views"
+        size = view.dtype.itemsize
+        base = self._buffers[view.buffer][view.offset * size :]
+        strides = tuple(size * s for s in view.strides)
+        return np.ndarray(view.shape, view.dtype, base, 0, strides)
