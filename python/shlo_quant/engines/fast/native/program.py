@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from shlo_quant.engines.fast.native import jit
+from shlo_quant.engines.fast.native import runtime
+from shlo_quant.engines.fast.native.jit import MachineCode
 from shlo_quant.engines.fast.native.kernels import Kernel
 from shlo_quant.engines.fast.native.memory import Buffer, Layout, aligned
 from shlo_quant.engines.fast.native.views import View
@@ -83,7 +84,7 @@ class Program:
         self._plan = plan
         self._threads = threads
         self._process = os.getpid()
-        self._code = jit.MachineCode([step.kernel for step in plan.steps if isinstance(step, Task)])
+        self._code = MachineCode([step.kernel for step in plan.steps if isinstance(step, Task)])
         self._idle: list[_Frame] = []
         self._lock = threading.Lock()
 
@@ -102,7 +103,7 @@ class Program:
 class _Frame:
     """The memory of one run at a time."""
 
-    def __init__(self, plan: Plan, code: jit.MachineCode, threads: int) -> None:
+    def __init__(self, plan: Plan, code: MachineCode, threads: int) -> None:
         self._plan = plan
         self._code = code
         self._memory = aligned(plan.layout.size)
@@ -147,13 +148,13 @@ class _Frame:
     def _task(self, task: Task, threads: int) -> Array:
         addresses = [self._buffers[v.buffer].ctypes.data + v.offset * v.dtype.itemsize for v in task.operands]
         self._tables.append(np.array(addresses, np.int64))
-        words = np.zeros(jit.TASK_WORDS, np.int64)
+        words = np.zeros(runtime.TASK_WORDS, np.int64)
         units = task.kernel.units
         parts = 1 if task.work < SERIAL_WORK else threads * PARTS_PER_THREAD
-        words[jit.FUNCTION] = self._code.address(task.kernel)
-        words[jit.OPERANDS] = self._tables[-1].ctypes.data
-        words[jit.UNITS] = units
-        words[jit.CHUNK] = -(-units // parts)
+        words[runtime.FUNCTION] = self._code.address(task.kernel)
+        words[runtime.OPERANDS] = self._tables[-1].ctypes.data
+        words[runtime.UNITS] = units
+        words[runtime.CHUNK] = -(-units // parts)
         return words
 
     def _end_tasks(self, tasks: list[Array]) -> None:
