@@ -36,7 +36,7 @@ def lower_means(rewriter: Rewriter, lowering: Lowering) -> None:
 
 def _lower_mean(op: ir.Operation, lowering: Lowering) -> ir.Value | None:
     expressed, result = op.operands[0], uniform_type(op.results[0])
-    image = _averaged_image(expressed)
+    image = averaged_image(expressed)
     operand = None if image is None else uniform_type(image)
     if image is None or operand is None or operand.is_per_axis or result is None or result.is_per_axis:
         return None
@@ -48,7 +48,7 @@ def _lower_mean(op: ir.Operation, lowering: Lowering) -> ir.Value | None:
     return lowering.profile.mean(BuilderOperations(result.expressed_type, kept), kept, count, operand, result)
 
 
-def _averaged_image(mean: ir.Value) -> ir.Value | None:
+def averaged_image(mean: ir.Value) -> ir.Value | None:
     """The quantized image of which a float value is the mean over dimensions 2 and 3, both kept with size 1."""
     divide = defining_op(mean, "stablehlo.divide")
     reshape = None if divide is None else defining_op(divide.operands[0], "stablehlo.reshape")

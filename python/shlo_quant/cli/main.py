@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from shlo_quant.cli.version import ShowVersion
 from shlo_quant.passes.errors import ShloQuantError
 
-COMMANDS = ("lower", "inspect", "run", "golden", "demo")
+COMMANDS = ("lower", "inspect", "verify", "run", "golden", "demo")
 """The command modules, in the order of the help text."""
 
 
