@@ -12,6 +12,9 @@ import numpy as np
 from torch_mlir import ir
 from torch_mlir.dialects import arith, llvm, scf, vector
 
+BYTE_LANES = 64
+"""Bytes in a register."""
+
 DYNAMIC_INDEX = -(1 << 31)  # marks an index that is an operand, in a getelementptr
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 from torch_mlir import ir
-from torch_mlir.dialects import arith, math
+from torch_mlir.dialects import arith, math, vector
 
-from shlo_quant.engines.fast.native.emitter import intrinsic, splat, vector_type
+from shlo_quant.engines.fast.native.emitter import BYTE_LANES, intrinsic, splat, vector_type
 from shlo_quant.engines.fast.native.ranges import Range, result_range
 from shlo_quant.passes.dialects.stablehlo import comparison
 
@@ -204,6 +204,27 @@ def _convert_exact(instruction: Instruction, operands: Operands, lanes: int) -> 
     return wide if bits == 32 else arith.trunci(kind, wide) if bits < 32 else arith.extsi(kind, wide)
 
 
+def _divide_by_constant(instruction: Instruction, operands: Operands, lanes: int) -> ir.Value:
+    """By way of the reciprocal in f64; `lowering` says why that is the rounded quotient."""
+    wide = arith.extf(vector_type(np.dtype(np.float64), lanes), operands[0])
+    return arith.truncf(vector_type(instruction.dtype, lanes), arith.mulf(wide, operands[1]))
+
+
+def _table(instruction: Instruction, operands: Operands, lanes: int) -> ir.Value:
+    """Look up bytes in 256 others, which are in four registers: two look-ups in 128, and a choice by the sign."""
+    index, table = operands
+    byte, kind = np.dtype(np.int8), vector_type(np.dtype(np.int8), BYTE_LANES)
+    if lanes < BYTE_LANES:
+        index = vector.insert_strided_slice(index, splat(0, byte, BYTE_LANES), [0], [1])
+    parts = [vector.extract_strided_slice(kind, table, [n * BYTE_LANES], [BYTE_LANES], [1]) for n in range(4)]
+    low, high = (intrinsic("llvm.x86.avx512.vpermi2var.qi.512", kind, [parts[n], index, parts[n + 1]]) for n in (0, 2))
+    is_low = arith.cmpi(arith.CmpIPredicate.sge, index, splat(0, byte, BYTE_LANES))
+    found = arith.select(is_low, low, high)
+    if lanes == BYTE_LANES:
+        return found
+    return vector.extract_strided_slice(vector_type(instruction.dtype, lanes), found, [0], [lanes], [1])
+
+
 def _rsqrt(instruction: Instruction, operands: Operands, lanes: int) -> ir.Value:
     """In f64, rounded once at the end, as the interpreter does."""
     wide = vector_type(np.dtype(np.float64), lanes)
@@ -222,6 +243,7 @@ FORMS: Mapping[str, Form] = {
     "compare": _compare,
     "convert": _convert,
     "convert_exact": _convert_exact,
+    "divide_by_constant": _divide_by_constant,
     "divide": _by_kind(arith.divf, None, None),
     "floor": _by_kind(math.floor, None, None),
     "maximum": _MAXIMUM,
@@ -234,13 +256,14 @@ FORMS: Mapping[str, Form] = {
     "rsqrt": _rsqrt,
     "select": lambda instruction, operands, lanes: arith.select(*operands),
     "sqrt": _by_kind(math.sqrt, None, None),
+    "table": _table,
     "subtract": _by_kind(arith.subf, arith.subi, arith.subi),
     "xor": _by_kind(None, arith.xori, arith.xori),
 }
 
 FLOAT_NAMES = frozenset("ceil divide floor round_nearest_even rsqrt sqrt".split())
 BIT_NAMES = frozenset("and not or xor".split())
-NATIVE_NAMES = frozenset(FORMS) - {"clamp_ordered", "convert_exact"}
+NATIVE_NAMES = frozenset(FORMS) - {"clamp_ordered", "convert_exact", "divide_by_constant", "table"}
 
 
 def _name(op: ir.Operation) -> str:

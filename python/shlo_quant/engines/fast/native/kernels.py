@@ -17,10 +17,11 @@ from torch_mlir import ir
 from torch_mlir.dialects import arith, vector
 
 from shlo_quant.engines.fast.native import emitter as emit
+from shlo_quant.engines.fast.native.emitter import BYTE_LANES
 from shlo_quant.engines.fast.native.expressions import Expression
 
 INT8, INT32 = np.dtype(np.int8), np.dtype(np.int32)
-BYTE_LANES = 64
+TABLE = 256
 LANES = 16
 """Elements of 32 bits in a register."""
 
@@ -50,11 +51,13 @@ class Access:
     Attributes:
       strides: bytes for each dimension of the kernel's loops; the last is the dimension that vectors lie along.
       biased: see `View`.
+      is_table: the whole operand of 256 bytes is one vector, which does not depend on the loops.
     """
 
     dtype: np.dtype[Any]
     strides: tuple[int, ...]
     biased: bool = False
+    is_table: bool = False
 
     def pointer(self, base: ir.Value, indices: Sequence[ir.Value | None]) -> ir.Value:
         """The address at these coordinates; None is 0."""
@@ -63,6 +66,8 @@ class Access:
 
     def load(self, pointer: ir.Value, lanes: int) -> ir.Value:
         """A vector of elements."""
+        if self.is_table:
+            return emit.load(emit.vector_type(self.dtype, TABLE), pointer)
         stored = INT8 if self.dtype.kind == "b" else self.dtype
         kind, step = emit.element_type(stored), self.strides[-1]
         if step == 0:

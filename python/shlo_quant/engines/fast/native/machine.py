@@ -9,17 +9,25 @@ from pathlib import Path
 
 from shlo_quant.passes.errors import EngineError
 
-REQUIRED_FLAGS = frozenset("avx512f avx512bw avx512vl avx512_vnni".split())
+AVX512 = frozenset("avx512f avx512bw avx512dq avx512vl".split())
+
+
+def has_byte_products() -> bool:
+    """Whether the CPU multiplies and adds bytes four at a time in 32 bits (AVX-512 VNNI), without saturation."""
+    return _flags() >= AVX512 | {"avx512_vnni"}
+
+
+def has_byte_permutations() -> bool:
+    """Whether the CPU looks up bytes in registers (AVX-512 VBMI)."""
+    return _flags() >= AVX512 | {"avx512vbmi"}
 
 
 @functools.cache
-def has_byte_products() -> bool:
-    """Whether the CPU multiplies and adds bytes four at a time in 32 bits (AVX-512 VNNI), without saturation."""
+def _flags() -> frozenset[str]:
+    """The CPU's features as Linux names them; none if it does not say."""
     info = Path("/proc/cpuinfo")
-    if not info.exists():
-        return False
-    flags = next((line for line in info.read_text().splitlines() if line.startswith("flags")), "")
-    return set(flags.split()) >= REQUIRED_FLAGS
+    lines = info.read_text().splitlines() if info.exists() else []
+    return frozenset(next((line for line in lines if line.startswith("flags")), "").split())
 
 
 def available_threads() -> int:

@@ -16,14 +16,14 @@ from torch_mlir import ir
 
 from shlo_quant.engines.fast.blocks import LoweredBlock, Node
 from shlo_quant.engines.fast.native import products
-from shlo_quant.engines.fast.native.expressions import NATIVE_DTYPES, DType, Expression, instruction, is_native, ranged
+from shlo_quant.engines.fast.native.expressions import NATIVE_DTYPES, DType, Expression, is_native
 from shlo_quant.engines.fast.native.groups import Group, find_groups, give_sources
-from shlo_quant.engines.fast.native.kernels import Access, Epilogue, Kernel, Map, Product
+from shlo_quant.engines.fast.native.kernels import TABLE, Access, Epilogue, Kernel, Map, Product
+from shlo_quant.engines.fast.native.lowering import Context, lower_group
 from shlo_quant.engines.fast.native.machine import has_byte_products
 from shlo_quant.engines.fast.native.memory import Buffer, arrange
 from shlo_quant.engines.fast.native.products import Windowed
 from shlo_quant.engines.fast.native.program import Call, Copy, Plan, Step, Task
-from shlo_quant.engines.fast.native.ranges import Range
 from shlo_quant.engines.fast.native.views import BIAS, View, loop_dimensions
 from shlo_quant.passes.dialects.constants import Array, numpy_dtype
 from shlo_quant.passes.dialects.stablehlo import int_list
@@ -61,6 +61,7 @@ class _Planner:
         self._arguments = arguments
         self._results = block.results
         self._constants = block.constants
+        self._context = Context(block.constants, {node.op: node.kernel for node in block.nodes})
         self._buffers: list[Buffer] = []
         self._constant_views: dict[ir.Value, View] = {}
         self._steps: list[Step] = []
@@ -148,34 +149,25 @@ class _Planner:
             self._place_call(node)
 
     def _place_group(self, group: Group) -> None:
-        expression = self._expression(group)
+        lowered = lower_group(group, self._context)
+        shape = tuple(group.root.type.shape)
         if group.source is not None:
-            inputs = [self._view(v, group.root.type.shape) for v in group.operands[1:]]
-            self._place_windowed(self._windowed[group.source], expression, inputs, group.root)
+            inputs = [self._input(value, shape) for value in lowered.inputs[1:]]
+            self._place_windowed(self._windowed[group.source], lowered.expression, inputs, group.root)
             return
-        inputs = [self._view(v, group.root.type.shape) for v in group.operands]
-        computed = [view for view, value in zip(inputs, group.operands, strict=True) if value not in self._constants]
+        inputs = [self._input(value, shape) for value in lowered.inputs]
+        computed = [i for i in inputs if not self._buffers[i.buffer].is_constant]
         output = self._new_view(group.root, self._order(group.root, computed))
-        self._map(expression, inputs, output)
+        self._map(lowered.expression, inputs, output)
 
-    def _expression(self, group: Group) -> Expression:
-        operands = group.operands
-        numbers = {value: number for number, value in enumerate(operands)}
-        ranges = [
-            Range.of_array(self._constants[v]) if v in self._constants else Range.of_type(numpy_dtype(v))
-            for v in operands
-        ]
-        instructions = []
-        for op in group.ops:
-            used = [numbers[o] for o in op.operands]
-            sources = [numpy_dtype(o) for o in op.operands]
-            made, found = ranged(
-                instruction(op, used, sources, numpy_dtype(op.results[0])), [ranges[number] for number in used]
-            )
-            instructions.append(made)
-            numbers[op.results[0]] = len(ranges)
-            ranges.append(found)
-        return Expression(tuple(numpy_dtype(v) for v in operands), tuple(instructions))
+    def _input(self, value: ir.Value | Array, shape: tuple[int, ...]) -> View:
+        """Where an expression reads an input. Tables have a shape of their own and are read whole."""
+        if isinstance(value, ir.Value):
+            return self._view(value, shape)
+        view = self._constant(value)
+        if view.shape == (TABLE,) and value.dtype.itemsize == 1:
+            return replace(self._stored(value), shape=shape, strides=(0,) * len(shape), is_table=True)
+        return view if view.shape == shape else view.broadcast(shape, ())
 
     def _map(self, expression: Expression, inputs: Sequence[View], output: View) -> None:
         """Add a task that computes an expression for every element."""
@@ -186,7 +178,7 @@ class _Planner:
             [output.shape[d] for d in dimensions],
             [[v.strides[d] * v.dtype.itemsize for d in dimensions] for v in views],
         )
-        *sources, target = [Access(v.dtype, s, v.biased) for v, s in zip(views, strides, strict=True)]
+        *sources, target = [Access(v.dtype, s, v.biased, v.is_table) for v, s in zip(views, strides, strict=True)]
         kernel = Map(sizes, expression, tuple(sources), target)
         self._task(kernel, views, math.prod(sizes) * (1 + len(expression.instructions)) // kernel.lanes * 8)
 
@@ -197,7 +189,7 @@ class _Planner:
         output = self._new_view(root, self._demanded_order(root) or products.order(windowed.result))
         epilogue = Epilogue(
             expression,
-            tuple(Access(v.dtype, products.strides_in(v, windowed.result), v.biased) for v in inputs),
+            tuple(Access(v.dtype, products.strides_in(v, windowed.result), v.biased, v.is_table) for v in inputs),
             Access(output.dtype, products.strides_in(output, windowed.result), output.biased),
         )
         kernel, constants = products.kernel_for(windowed, source, epilogue)

@@ -22,11 +22,13 @@ class Range:
 
     Attributes:
       has_nan: whether NaN is possible.
+      least: no value but 0 is smaller than this in magnitude.
     """
 
     low: float
     high: float
     has_nan: bool = False
+    least: float = 0.0
 
     @staticmethod
     def of_type(dtype: np.dtype[Any]) -> Range:
@@ -35,14 +37,15 @@ class Range:
             return Range(0, 1)
         if dtype.kind == "f":
             return Range(-math.inf, math.inf, True)
-        return Range(int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+        return Range(int(np.iinfo(dtype).min), int(np.iinfo(dtype).max), least=1)
 
     @staticmethod
     def of_array(values: Array) -> Range:
         """The values of a constant."""
         if values.size == 0 or (values.dtype.kind == "f" and bool(np.isnan(values).any())):
             return Range.of_type(values.dtype)
-        return Range(values.min().item(), values.max().item())
+        magnitudes = np.abs(values[values != 0].astype(np.float64))
+        return Range(values.min().item(), values.max().item(), least=float(magnitudes.min(initial=math.inf)))
 
     @property
     def is_finite(self) -> bool:
@@ -71,30 +74,42 @@ def result_range(name: str, operands: list[Range], dtype: np.dtype[Any]) -> Rang
     found = rule(*operands)
     if dtype.kind == "f" and name in ROUNDED:  # rounding is monotone: it may move an end by one step
         steps = np.array([found.low, found.high], np.float64).astype(dtype)
-        found = Range(float(np.nextafter(steps[0], -np.inf)), float(np.nextafter(steps[1], np.inf)), found.has_nan)
+        ends = float(np.nextafter(steps[0], -np.inf)), float(np.nextafter(steps[1], np.inf))
+        found = Range(*ends, found.has_nan, found.least / 2)
         return found if found.is_finite else whole
     return found if found.within(whole) else whole
 
 
 def _clamp(low: Range, operand: Range, high: Range) -> Range:
     has_nan = low.has_nan or operand.has_nan or high.has_nan
-    return Range(min(max(operand.low, low.low), high.low), min(max(operand.high, low.high), high.high), has_nan)
+    ends = min(max(operand.low, low.low), high.low), min(max(operand.high, low.high), high.high)
+    return Range(*ends, has_nan, min(low.least, operand.least, high.least))
+
+
+def _sum(low: float, high: float, lhs: Range, rhs: Range) -> Range:
+    """Sums of floats are multiples of the last place of the smaller term."""
+    return Range(low, high, least=min(lhs.least, rhs.least) * 2.0**-54)
 
 
 def _product(lhs: Range, rhs: Range) -> Range:
     corners = [x * y for x in (lhs.low, lhs.high) for y in (rhs.low, rhs.high)]
-    return Range(min(corners), max(corners))
+    return Range(min(corners), max(corners), least=lhs.least * rhs.least)
 
 
 def _quotient(lhs: Range, rhs: Range) -> Range:
     if rhs.low <= 0 <= rhs.high:
         return Range(-math.inf, math.inf, True)
     corners = [x / y for x in (lhs.low, lhs.high) for y in (rhs.low, rhs.high)]
-    return Range(min(corners), max(corners))
+    return Range(min(corners), max(corners), least=lhs.least / max(abs(rhs.low), abs(rhs.high)))
+
+
+def _between(low: float, high: float, lhs: Range, rhs: Range) -> Range:
+    return Range(low, high, lhs.has_nan or rhs.has_nan, min(lhs.least, rhs.least))
 
 
 def _union(*ranges: Range) -> Range:
-    return Range(min(r.low for r in ranges), max(r.high for r in ranges), any(r.has_nan for r in ranges))
+    ends = min(r.low for r in ranges), max(r.high for r in ranges)
+    return Range(*ends, any(r.has_nan for r in ranges), min(r.least for r in ranges))
 
 
 SELECTING = ("clamp", "maximum", "minimum", "select")
@@ -104,15 +119,15 @@ ROUNDED = ("add", "convert", "divide", "multiply", "subtract")
 """Ops whose float results are rounded."""
 
 RULES: Mapping[str, Rule] = {
-    "add": lambda lhs, rhs: Range(lhs.low + rhs.low, lhs.high + rhs.high),
+    "add": lambda lhs, rhs: _sum(lhs.low + rhs.low, lhs.high + rhs.high, lhs, rhs),
     "clamp": _clamp,
     "convert": lambda operand: operand,
     "divide": _quotient,
-    "maximum": lambda lhs, rhs: Range(max(lhs.low, rhs.low), max(lhs.high, rhs.high), lhs.has_nan or rhs.has_nan),
-    "minimum": lambda lhs, rhs: Range(min(lhs.low, rhs.low), min(lhs.high, rhs.high), lhs.has_nan or rhs.has_nan),
+    "maximum": lambda lhs, rhs: _between(max(lhs.low, rhs.low), max(lhs.high, rhs.high), lhs, rhs),
+    "minimum": lambda lhs, rhs: _between(min(lhs.low, rhs.low), min(lhs.high, rhs.high), lhs, rhs),
     "multiply": _product,
-    "negate": lambda operand: Range(-operand.high, -operand.low),
-    "round_nearest_even": lambda operand: Range(round(operand.low), round(operand.high)),
+    "negate": lambda operand: Range(-operand.high, -operand.low, least=operand.least),
+    "round_nearest_even": lambda operand: Range(round(operand.low), round(operand.high), least=1),
     "select": lambda _pred, on_true, on_false: _union(on_true, on_false),
-    "subtract": lambda lhs, rhs: Range(lhs.low - rhs.high, lhs.high - rhs.low),
+    "subtract": lambda lhs, rhs: _sum(lhs.low - rhs.high, lhs.high - rhs.low, lhs, rhs),
 }

@@ -20,6 +20,7 @@ class View:
     Attributes:
       buffer: number of the buffer.
       biased: whether signed bytes are stored as unsigned ones, 128 higher.
+      is_table: whether the buffer holds 256 bytes to look up others in, rather than elements.
     """
 
     buffer: int
@@ -28,6 +29,7 @@ class View:
     strides: tuple[int, ...]
     dtype: np.dtype[Any]
     biased: bool = False
+    is_table: bool = False
 
     @staticmethod
     def dense(buffer: int, shape: Sequence[int], order: Sequence[int], dtype: np.dtype[Any]) -> View:
