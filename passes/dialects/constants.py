@@ -33,7 +33,8 @@ def dense(array: Any, element_type: ir.Type | None = None) -> ir.DenseElementsAt
     if isinstance(element_type, ir.IntegerType):
         return ir.DenseElementsAttr.get(values.astype(np.bool_))
     dtype = float_dtype(element_type)
-    values = values.astype(dtype)
+    with np.errstate(over="ignore"):  # what is too large becomes infinite
+        values = values.astype(dtype)
     if dtype.kind != "f" or dtype.itemsize < 2 or isinstance(element_type, ir.BF16Type):
         bits = np.uint16 if dtype.itemsize == 2 else np.uint8
         return ir.DenseElementsAttr.get(values.view(bits), type=element_type)

@@ -15,7 +15,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=20_000, help="cases (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of the first case (default: %(default)s)")
-    parser.add_argument("--kind", choices=CASES, nargs="*", help="only these kinds of case")
+    parser.add_argument("--kind", choices=CASES, nargs="*", help="only these kinds of case", metavar="KIND")
     options = parser.parse_args(arguments)
     cases = {kind: case for kind, case in CASES.items() if not options.kind or kind in options.kind}
     tally = Tally()

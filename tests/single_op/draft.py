@@ -103,7 +103,10 @@ def random_array(draft: Draft, tensor: ir.Type) -> Array:
         whole = generator.integers(lowest, highest, shape, dtype, endpoint=True)
         small = generator.integers(max(lowest, -3), min(highest, 3), shape, dtype, endpoint=True)
         ends = generator.choice(np.array([lowest, lowest + 1, 0, highest - 1, highest], dtype), shape)
-        return np.choose(generator.integers(0, 3, shape), [whole, small, ends])
+        near = np.clip(near_ties(draft, shape) * 2.0**30, lowest // 2, highest // 2).astype(dtype)
+        return np.choose(
+            generator.integers(0, 4, shape), [whole, small, ends, near + generator.integers(0, 2, shape, dtype)]
+        )
     limits = ml_dtypes.finfo(dtype)
     exponents = draft.draw.choice((0, 1, 4, 40))
     normal = generator.standard_normal(shape) * 2.0 ** generator.integers(-exponents, exponents, shape, endpoint=True)
@@ -111,8 +114,17 @@ def random_array(draft: Draft, tensor: ir.Type) -> Array:
     special = [0.0, -0.0, math.inf, -math.inf, math.nan, float(limits.max), float(limits.smallest_subnormal), 1.0, -1.0]
     rare = generator.choice(special, shape)
     with np.errstate(all="ignore"):
-        kinds = generator.choice(3, shape, p=draft.draw.choice(((1, 0, 0), (0.6, 0.4, 0), (0.5, 0.3, 0.2))))
-        return np.choose(kinds, [normal, halves, rare]).astype(dtype)
+        shares = draft.draw.choice(((1, 0, 0, 0), (0.4, 0.3, 0.3, 0), (0.4, 0.2, 0.2, 0.2)))
+        kinds = generator.choice(4, shape, p=shares)
+        return np.choose(kinds, [normal, halves, near_ties(draft, shape), rare]).astype(dtype)
+
+
+def near_ties(draft: Draft, shape: Sequence[int]) -> Array:
+    """Numbers halfway between two of a narrower float type, or off by a trifle."""
+    generator, precision = draft.generator, draft.draw.choice((3, 4, 8, 11, 24))
+    middles = generator.integers(1 << (precision - 1), 1 << precision, shape) + 0.5
+    off = 1 + generator.integers(-1, 2, shape) * 2.0 ** draft.draw.choice((-50, -28))
+    return middles * off * 2.0 ** generator.integers(-precision - 4, 4, shape)
 
 
 def i64(value: int) -> ir.Attribute:

@@ -17,7 +17,7 @@ from shlo_quant.passes.dialects import stablehlo
 from shlo_quant.passes.dialects.constants import Array
 from shlo_quant.passes.dialects.context import new_context
 
-from . import control_flow, data_movement, dot_like, elementwise, indexed, reductions
+from . import control_flow, data_movement, dot_like, elementwise, indexed, quantized, reductions
 from .draft import Case, Draft
 
 BATCH = 40
@@ -30,6 +30,7 @@ CASES: dict[str, Case] = {
     **reductions.CASES,
     **indexed.CASES,
     **control_flow.CASES,
+    **quantized.CASES,
 }
 
 

@@ -1,0 +1,228 @@
+"""Cases of quantized ops, for every storage type, per-tensor and per-axis, with narrow bounds."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+from torch_mlir import ir
+
+from shlo_quant.passes.dialects import stablehlo
+from shlo_quant.passes.dialects.constants import Array
+from shlo_quant.passes.dialects.quant import STORAGE_BITS, UniformType, integer_range
+from shlo_quant.passes.dialects.stablehlo import elementwise, i64s
+
+from .dot_like import convolution_shapes, dot_shapes
+from .draft import Case, Draft, i64, tensor_type
+
+SCALES = (0.5, 0.25, 0.1, 0.03, 1.0, 0.0123, 0.3, 2.0)
+EXPRESSED = ("f32",) * 6 + ("f16", "bf16", "f64")
+LARGEST_EXACT = {"f16": 1 << 10, "bf16": 1 << 8, "f32": 1 << 23, "f64": 1 << 32}
+"""Bounds of stored integers by expressed type. Beyond, a maximum or a bound means one thing in integers, and another
+in floats; the specification, which has only floats, leaves no integer exact."""
+LARGEST_FACTOR = {2: 4, 4: 16, 8: 256, 16: 300, 32: 100_000}
+"""Bounds of what is multiplied and summed up: the sums of 16 bits and less stay where f32 is exact."""
+FUNCTIONS = (
+    "abs cbrt ceil cosine exponential exponential_minus_one floor log log_plus_one logistic negate round_nearest_afz "
+    "round_nearest_even rsqrt sign sine sqrt tan tanh"
+).split()
+
+
+# ---- types and values
+
+
+def random_type(draft: Draft, expressed: str = "", axis: int | None = None, size: int = 1) -> UniformType:
+    """Any type; per-axis if there is an axis, of that size."""
+    bits, kind = draft.draw.choice(STORAGE_BITS), draft.draw.choice(("i", "i", "u", "ui"))
+    lowest, highest = integer_range(bits, kind == "i")
+    type_name = expressed or draft.draw.choice(EXPRESSED)
+    if draft.chance(0.3) and highest < LARGEST_EXACT[type_name]:
+        lowest, highest = lowest + draft.draw.randint(0, 1), highest - draft.draw.randint(0, 1)
+    storage = ir.IntegerType.get_unsigned(bits) if kind == "ui" else ir.IntegerType.get_signless(bits)
+    expressed_type, zero = ir.Type.parse(type_name), max(lowest, 0)
+    made = UniformType(storage, kind == "i", expressed_type, (1.0,), (zero,), None, lowest, highest)
+    return with_parameters(draft, made, axis, size)
+
+
+def with_parameters(draft: Draft, uniform: UniformType, axis: int | None = None, size: int = 1) -> UniformType:
+    """The same storage and expressed type with other scales and zero points."""
+    lowest, highest = uniform.storage_min, uniform.storage_max
+    near = (max(lowest, -1000), min(highest, 1000))  # far ones leave no bits to f32
+    zeros = tuple(draft.draw.choice((max(lowest, 0), *near, draft.draw.randint(*near))) for _ in range(size))
+    scales = tuple(float(np.float32(draft.draw.choice(SCALES))) for _ in range(size))
+    return dataclasses.replace(uniform, scales=scales, zero_points=zeros, quantized_dimension=axis)
+
+
+def argument(draft: Draft, uniform: UniformType, shape: Sequence[int], largest: int = 1 << 32) -> ir.Value:
+    """Stored integers that the expressed type holds, a third of them the smallest or largest."""
+    largest = min(largest, LARGEST_EXACT[str(uniform.expressed_type)])
+    lowest, highest = max(uniform.storage_min, -largest), min(uniform.storage_max, largest)
+    generator = draft.generator
+    stored = generator.integers(lowest, highest, shape, endpoint=True)
+    ends = generator.choice([lowest, highest, 0 if lowest <= 0 else lowest], shape)
+    return draft.argument(
+        np.where(generator.random(shape) < 0.3, ends, stored), uniform.tensor_like(tensor_type(shape, "f32"))
+    )
+
+
+def maybe_axis(draft: Draft, shape: Sequence[int]) -> tuple[int | None, int]:
+    """None, or now and then a dimension; and the number of scales."""
+    axes = [d for d, size in enumerate(shape) if size]
+    if not axes or draft.chance(0.6):
+        return None, 1
+    axis = draft.draw.choice(axes)
+    return axis, shape[axis]
+
+
+# ---- quantize and dequantize
+
+
+def quantize(draft: Draft) -> Sequence[ir.Value]:
+    shape = draft.shape()
+    uniform = random_type(draft, "", *maybe_axis(draft, shape))
+    operand = draft.value(str(uniform.expressed_type), shape)
+    if draft.chance(0.7) or uniform.storage_min > 0:  # NaN becomes 0, which is not in the range then
+        draft.inputs[-1] = spread(draft, uniform, shape).astype(draft.inputs[-1].dtype)
+    return [stablehlo.uniform_quantize(operand, uniform)]
+
+
+def spread(draft: Draft, uniform: UniformType, shape: Sequence[int]) -> Array:
+    """Floats that fall within the type's range and a bit beyond, many of them at half steps."""
+    steps = draft.generator.integers(2 * max(uniform.storage_min, -300), 2 * min(uniform.storage_max, 300) + 3, shape)
+    noise = draft.generator.choice((0, 0, 1e-3, -1e-7), shape)
+    return (steps / 2 + noise - uniform.zero_points[0]) * uniform.scales[0]
+
+
+def dequantize(draft: Draft) -> Sequence[ir.Value]:
+    shape = draft.shape()
+    return [stablehlo.uniform_dequantize(argument(draft, random_type(draft, "", *maybe_axis(draft, shape)), shape))]
+
+
+def requantize(draft: Draft) -> Sequence[ir.Value]:
+    shape = draft.shape()
+    axis, size = maybe_axis(draft, shape)
+    source = random_type(draft, "f32", axis, size)
+    target = random_type(draft, "f32", axis, size)
+    return [stablehlo.uniform_quantize(argument(draft, source, shape), target)]
+
+
+# ---- elementwise
+
+
+def operation(name: str, operands: int) -> Case:
+    def case(draft: Draft) -> Sequence[ir.Value]:
+        shape, base = draft.shape(), random_type(draft)
+        types = [with_parameters(draft, base) if draft.chance(0.8) else base for _ in range(operands + 1)]
+        largest = LARGEST_FACTOR[base.storage_bits] if name == "add" else 1 << 32
+        values = [argument(draft, uniform, shape, largest) for uniform in types[:-1]]
+        return draft.op(name, values, [types[-1].tensor_like(values[0].type)]).results
+
+    return case
+
+
+def compare(draft: Draft) -> Sequence[ir.Value]:
+    shape, base = draft.shape(), random_type(draft)
+    values = [argument(draft, draft.draw.choice((base, with_parameters(draft, base))), shape) for _ in range(2)]
+    return [stablehlo.compare(*values, draft.draw.choice("EQ NE GE GT LE LT".split()))]
+
+
+def select(draft: Draft) -> Sequence[ir.Value]:
+    shape, uniform = draft.shape(), random_type(draft)
+    values = [argument(draft, uniform, shape) for _ in range(2)]
+    return draft.op("select", [draft.value("i1", draft.draw.choice((shape, []))), *values]).results
+
+
+# ---- data movement
+
+
+def move(draft: Draft) -> Sequence[ir.Value]:
+    """One of the ops that move elements of one type."""
+    shape, uniform = draft.shape(1), random_type(draft)
+    operand, other = argument(draft, uniform, shape), argument(draft, uniform, shape)
+    rank, axis = len(shape), draft.draw.randrange(len(shape))
+    name = draft.draw.choice(("broadcast", "concatenate", "pad", "reverse", "slice", "transpose", "dynamic_slice"))
+    if name == "broadcast":
+        target = uniform.tensor_like(tensor_type([2, *shape], "f32"))
+        return [stablehlo.broadcast_in_dim(operand, target, range(1, rank + 1))]
+    if name == "concatenate":
+        return [elementwise(name, operand, other, dimension=i64(axis))]
+    if name == "pad":
+        edges = [draft.choices(rank, 0, 1, 2) for _ in range(3)]
+        return [stablehlo.pad(operand, argument(draft, uniform, []), *edges)]
+    if name == "reverse":
+        return [elementwise(name, operand, dimensions=i64s([axis]))]
+    if name == "slice":
+        ends = {"limit_indices": i64s(shape), "strides": i64s(draft.choices(rank, 1, 2))}
+        return [elementwise(name, operand, start_indices=i64s([min(1, size) for size in shape]), **ends)]
+    if name == "transpose":
+        return [stablehlo.transpose(operand, draft.draw.sample(range(rank), rank))]
+    starts = [draft.value("i32", [], range(-1, 4)) for _ in shape]
+    sizes = i64s([draft.draw.randint(0, size) for size in shape])
+    return draft.op("dynamic_slice", [operand, *starts], slice_sizes=sizes).results
+
+
+# ---- sums
+
+
+def dot_general(draft: Draft) -> Sequence[ir.Value]:
+    """Mostly per-tensor; the rhs has zero points 0, as the verifier wants."""
+    lhs_shape, rhs_shape, dimensions, shape = dot_shapes(draft)
+    lhs_type = random_type(draft, draft.draw.choice(("f32", "f32", "f64")))
+    rhs_type = zero_at_zero(with_parameters(draft, lhs_type))
+    if not rhs_type:
+        return []
+    bound = LARGEST_FACTOR[lhs_type.storage_bits]
+    lhs, rhs = argument(draft, lhs_type, lhs_shape, bound), argument(draft, rhs_type, rhs_shape, bound)
+    result = random_type(draft, str(lhs_type.expressed_type))
+    return [stablehlo.dot_general(lhs, rhs, dimensions, result.tensor_like(tensor_type(shape, "f32")))]
+
+
+def convolution(draft: Draft) -> Sequence[ir.Value]:
+    """The rhs per-tensor or per-axis along its output feature; the result too, then, or per-tensor."""
+    shapes, shape, attributes = convolution_shapes(draft)
+    lhs_type = random_type(draft, draft.draw.choice(("f32", "f32", "f64")))
+    rhs_type = zero_at_zero(with_parameters(draft, lhs_type))
+    if not rhs_type:
+        return []
+    bound = LARGEST_FACTOR[lhs_type.storage_bits]
+    operands = [argument(draft, t, s, bound) for t, s in zip((lhs_type, rhs_type), shapes, strict=True)]
+    result = random_type(draft, str(lhs_type.expressed_type)).tensor_like(tensor_type(shape, "f32"))
+    return draft.op("convolution", operands, [result], **attributes).results
+
+
+def zero_at_zero(uniform: UniformType) -> UniformType | None:
+    """The type with zero points 0; None if its storage range lacks 0."""
+    if not uniform.storage_min <= 0 <= uniform.storage_max:
+        return None
+    return dataclasses.replace(uniform, zero_points=(0,) * len(uniform.zero_points))
+
+
+def reduce(draft: Draft) -> Sequence[ir.Value]:
+    shape, uniform = draft.shape(1), random_type(draft)
+    axis = draft.draw.randrange(len(shape))
+    result = uniform.tensor_like(tensor_type(shape[:axis] + shape[axis + 1 :], "f32"))
+    operands = [argument(draft, uniform, shape), argument(draft, uniform, [])]
+    op = draft.op("reduce", operands, [result], regions=1, dimensions=i64s([axis]))
+    name = draft.draw.choice(("add", "maximum", "minimum"))
+    stablehlo.fill_body(op, uniform.element_type, lambda lhs, rhs: elementwise(name, lhs, rhs))
+    return op.results
+
+
+CASES: dict[str, Case] = {
+    "uniform_quantize": quantize,
+    "uniform_dequantize": dequantize,
+    "uniform_quantize again": requantize,
+    **{f"quantized {name}": operation(name, 1) for name in FUNCTIONS},
+    **{
+        f"quantized {name}": operation(name, 2)
+        for name in "add atan2 divide maximum minimum multiply power remainder subtract".split()
+    },
+    "quantized clamp": operation("clamp", 3),
+    "quantized compare": compare,
+    "quantized convolution": convolution,
+    "quantized dot_general": dot_general,
+    "quantized movement": move,
+    "quantized reduce": reduce,
+    "quantized select": select,
+}
