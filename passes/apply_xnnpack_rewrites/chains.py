@@ -82,6 +82,7 @@ def is_weighted_sum(value: ir.Value) -> bool:
         return False
     if op.name not in DOT_LIKE:
         return is_weighted_sum(op.operands[1 if op.name == "stablehlo.clamp" else 0])
-    dequantizes = [defining_op(v, "stablehlo.uniform_dequantize") for v in op.operands]
-    weights = dequantizes[1]
-    return None not in dequantizes and weights is not None and stored_constant(weights.operands[0]) is not None
+    activations, weights = (defining_op(v, "stablehlo.uniform_dequantize") for v in op.operands)
+    if activations is None or weights is None:
+        return False
+    return stored_constant(weights.operands[0]) is not None

@@ -3,7 +3,7 @@
     %s = stablehlo.reduce_window(%x, 0.0) applies stablehlo.add, window_dimensions = [1, 1, 2, 2]
     %a = stablehlo.divide %s, 4.0
 ==>
-    %a = ((x[0,0] + x[1,0]) + (x[0,1] + x[1,1])) * 0.25          // slices of %x, one for each place in the window
+    %a = ((x[0,1] + x[1,1]) + (x[0,0] + x[1,0])) * 0.25          // slices of %x, one for each place in the window
 
 The elements of a window come column by column, in groups of nine; a group is added up as
 ((e2 + e3) + (e4 + e5)) + (((e0 + e1) + e8) + (e6 + e7)), and the groups one after the other. Padding does not count.
