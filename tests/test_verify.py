@@ -68,15 +68,15 @@ class SabotagedEngine:
 
 @pytest.fixture
 def two_convolutions() -> Program:
-    return Program("two convolutions", None, ir.Module.parse(TWO_CONVOLUTIONS, new_context()))
+    return Program("two convolutions", ir.Module.parse(TWO_CONVOLUTIONS, new_context()))
 
 
 def pytorch_program(function: Any) -> Program:
     source = export(function, IMAGE)
-    return Program("program", source, import_program(source).module)
+    return Program("program", import_program(source).module, source)
 
 
-def run(program: Program, engines: Sequence[str] = shlo_quant.verify.ENGINES, budget: float = 20.0) -> Verification:
+def run(program: Program, engines: Sequence[str] = shlo_quant.verify.ENGINES, budget: float = 15.0) -> Verification:
     batches = [random_inputs(program.qdq, seed) for seed in range(2)]
     return verify(program, batches, Options(engines, budget=budget, workers=2))
 

@@ -56,10 +56,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget",
         type=float,
-        default=20.0,
+        default=15.0,
         metavar="SECONDS",
         help="for the reference interpreter, which judges on small parts of the real data what would take it longer "
-        "(default: 20)",
+        "(default: 15)",
     )
     add_json_option(parser)
 
@@ -78,19 +78,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _verify(arguments: argparse.Namespace) -> Verification:
-    from pathlib import Path
-
-    from shlo_quant.programs import is_pytorch_program, load
     from shlo_quant.verify import ENGINES, Options, Program, verify
 
     with working(f"reading {arguments.model}"):
-        module, findings = load(arguments.model)
-    batches = _batches(arguments, module)
-    source = Path(arguments.model) if is_pytorch_program(arguments.model) else None
+        program = Program.read(arguments.model)
     engines = tuple(arguments.engines.split(",")) if arguments.engines else ENGINES
     options = Options(engines, arguments.arithmetic, arguments.budget)
     with progress_bar() as progress:
-        return verify(Program(arguments.model, source, module, findings), batches, options, progress)
+        return verify(program, _batches(arguments, program.qdq), options, progress)
 
 
 def _batches(arguments: argparse.Namespace, module: ir.Module) -> list[list[Array]]:

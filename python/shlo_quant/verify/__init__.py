@@ -25,6 +25,7 @@ from shlo_quant.engines.fast import FastEngine
 from shlo_quant.engines.reference import ReferenceEngine
 from shlo_quant.passes.dialects.constants import Array
 from shlo_quant.passes.errors import EngineError, Finding, InputError, MissingExtraError
+from shlo_quant.programs import is_pytorch_program, load, load_pytorch_program
 from shlo_quant.verify.judge import Evidence, Judge
 from shlo_quant.verify.promises import promises
 from shlo_quant.verify.results import Judgement, Verification
@@ -58,15 +59,26 @@ class Program:
 
     Attributes:
       name: for people.
-      source: the PyTorch program or its `.pt2` file; None if there is only StableHLO.
-      qdq: the same as StableHLO.
+      qdq: as StableHLO.
+      exported: as PyTorch has it; None if there is only StableHLO.
+      path: the `.pt2` file that holds `exported`, if there is one.
       findings: what the importer said.
     """
 
     name: str
-    source: ExportedProgram | Path | None
     qdq: ir.Module
+    exported: ExportedProgram | None = None
+    path: Path | None = None
     findings: tuple[Finding, ...] = ()
+
+    @staticmethod
+    def read(path: str | Path) -> Program:
+        """The program in a file. Raises: InputError, UnsupportedError as `shlo_quant.programs.load`."""
+        if not is_pytorch_program(path):
+            module, findings = load(path)
+            return Program(str(path), module, findings=findings)
+        exported, imported = load_pytorch_program(path)
+        return Program(str(path), imported.module, exported, Path(path), imported.findings)
 
 
 @dataclass(frozen=True)
@@ -82,7 +94,7 @@ class Options:
 
     engines: Sequence[str] = ENGINES
     arithmetic: str = "xnnpack"
-    budget: float = 20.0
+    budget: float = 15.0
     workers: int = len(os.sched_getaffinity(0))
 
 
@@ -183,20 +195,20 @@ class _Verifier:
         )
 
     def _torch(self) -> Runner:
-        source = self._program.source
+        program = self._program.exported
 
         def compile_program() -> Compiled:
             from shlo_quant.engines.torch_qdq import TorchEngine
 
-            assert source is not None
-            executable = TorchEngine().compile(source, list(self._subject.types))
+            assert program is not None
+            executable = TorchEngine().compile(program, list(self._subject.types))
             return Compiled(executable.run, executable.run_op_by_op)
 
         return self._of_pytorch(Runner("torch", "Q/DQ graph", compile_program))
 
     def _xnnpack(self, stack: ExitStack) -> Runner:
         lowering: XnnpackLowering | None = None
-        source = self._program.source
+        source = self._program.path or self._program.exported
 
         def compile_program() -> Compiled:
             assert lowering is not None
@@ -215,7 +227,7 @@ class _Verifier:
         return runner
 
     def _of_pytorch(self, runner: Runner) -> Runner:
-        if self._program.source is None:
+        if self._program.exported is None:
             runner.leave_out("it runs PyTorch programs, this is StableHLO")
         return runner
 

@@ -121,7 +121,7 @@ def type_in_words(uniform: UniformType) -> str:
 def _reports(whole: Observation, in_integers: Mapping[str, bool]) -> tuple[TensorReport, ...]:
     reports: dict[str, TensorReport] = {}
     for tensor in whole.tensors:
-        own = in_integers.get(tensor.name, False)
+        own = in_integers.get(tensor.name, True)  # a tensor that is not cut belongs to those that it helps to compute
         reports[tensor.name] = _report(tensor, own, own and all(reports[o].before_islands for o in tensor.operands))
     return tuple(reports.values())
 
@@ -154,10 +154,13 @@ def _in_integers(parts: Observation, arithmetic: str) -> dict[str, bool]:
 
 def _is_in_integers(result: ir.Value, inputs: int) -> bool:
     """Whether a quantized tensor is computed without floats, or is a mean, or a program input, quantized as it is."""
-    last = defining_op(result)
-    if last is not None and last.name == QUANTIZE and not is_native(last):
-        return averaged_image(last.operands[0]) is not None or _is_moved_input(last.operands[0], inputs)
-    return all(map(is_native, _behind(result)))
+    return all(is_native(op) or _quantizes_input_or_mean(op, inputs) for op in _behind(result, QUANTIZE))
+
+
+def _quantizes_input_or_mean(op: ir.Operation, inputs: int) -> bool:
+    if op.name != QUANTIZE:
+        return False
+    return averaged_image(op.operands[0]) is not None or _is_moved_input(op.operands[0], inputs)
 
 
 def _is_moved_input(value: ir.Value, inputs: int) -> bool:
@@ -168,13 +171,13 @@ def _is_moved_input(value: ir.Value, inputs: int) -> bool:
     return own and all(op.name in DATA_MOVEMENT for op in ops)
 
 
-def _behind(value: ir.Value) -> list[ir.Operation]:
-    """The ops that compute a value, constants aside."""
+def _behind(value: ir.Value, end: str = "") -> list[ir.Operation]:
+    """The ops that compute a value, constants aside; of those named `end`, nothing behind them if it is float."""
     found: dict[ir.Operation, None] = {}
     left = [value]
     while left:
         op = defining_op(left.pop())
         if op is not None and op not in found and op.name != "stablehlo.constant":
             found[op] = None
-            left += op.operands
+            left += [] if op.name == end and not is_native(op) else op.operands
     return list(found)
