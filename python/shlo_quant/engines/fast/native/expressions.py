@@ -97,9 +97,7 @@ def ranged(instruction: Instruction, operands: list[Range]) -> tuple[Instruction
     """The instruction in the cheapest form for operands of these ranges, and the range of its result."""
     found = result_range(instruction.form, operands, instruction.dtype)
     form = instruction.form
-    if form == "clamp" and _bounds_are_plain(operands):
-        form = "clamp_ordered"
-    elif form == "convert" and _is_exact_conversion(instruction, operands[0]):
+    if form == "convert" and _is_exact_conversion(instruction, operands[0]):
         form = "convert_exact"
     return Instruction(form, instruction.operands, instruction.sources, instruction.dtype, instruction.detail), found
 
@@ -109,13 +107,6 @@ def _is_exact_conversion(instruction: Instruction, operand: Range) -> bool:
     if instruction.sources[0].kind != "f" or instruction.dtype.kind not in "iu":
         return False
     return all(operand.within(Range.of_type(dtype)) for dtype in (instruction.dtype, np.dtype(np.int32)))
-
-
-def _bounds_are_plain(operands: list[Range]) -> bool:
-    """Whether comparisons alone clamp right: no NaN, and no bound that is a zero of the sign that matters."""
-    low, operand, high = operands
-    is_zero_safe = (low.low > 0 or low.high < 0) and (high.low > 0 or high.high < 0)
-    return is_zero_safe and not (low.has_nan or operand.has_nan or high.has_nan)
 
 
 # ---- emission
@@ -158,7 +149,7 @@ def _clamp(instruction: Instruction, operands: Operands, lanes: int) -> ir.Value
 
 
 def _clamp_ordered(instruction: Instruction, operands: Operands, lanes: int) -> ir.Value:
-    """Comparisons that the machine has as one op each; NaN and zeros of either sign are ruled out."""
+    """Comparisons that the machine has as one op each; `lowering` rules out where that would differ."""
     if instruction.dtype.kind != "f":
         return _clamp(instruction, operands, lanes)
     low, operand, high = operands
@@ -254,6 +245,7 @@ FORMS: Mapping[str, Form] = {
     "or": _by_kind(None, arith.ori, arith.ori),
     "round_nearest_even": _by_kind(math.roundeven, None, None),
     "rsqrt": _rsqrt,
+    "shift_right_arithmetic": _by_kind(None, arith.shrsi, arith.shrsi),
     "select": lambda instruction, operands, lanes: arith.select(*operands),
     "sqrt": _by_kind(math.sqrt, None, None),
     "table": _table,
@@ -262,7 +254,7 @@ FORMS: Mapping[str, Form] = {
 }
 
 FLOAT_NAMES = frozenset("ceil divide floor round_nearest_even rsqrt sqrt".split())
-BIT_NAMES = frozenset("and not or xor".split())
+BIT_NAMES = frozenset("and not or shift_right_arithmetic xor".split())
 NATIVE_NAMES = frozenset(FORMS) - {"clamp_ordered", "convert_exact", "divide_by_constant", "table"}
 
 

@@ -99,12 +99,23 @@ class _Lowering:
             [self._ranges[o] for o in op.operands],
         )
         operands: list[ir.Value | str] = list(op.operands)
+        if op.name == "stablehlo.clamp" and self._is_ordered_clamp(op):
+            made = replace(made, form="clamp_ordered")
         reciprocal = self._reciprocal(op, found)
         if reciprocal is not None:
             made = replace(made, form="divide_by_constant")
             operands[1] = reciprocal
         self._instructions.append((made, operands, value))
         self._ranges[value] = found
+
+    def _is_ordered_clamp(self, op: ir.Operation) -> bool:
+        """Whether comparisons alone clamp right: no NaN, and equal zeros of two signs give what they should."""
+        low, high = (self._constants.get(op.operands[i]) for i in (0, 2))
+        if low is None or high is None or low.dtype.kind != "f" or self._ranges[op.operands[1]].has_nan:
+            return False
+        has_negative_zero = ((low == 0) & np.signbit(low)).any()
+        has_positive_zero = ((high == 0) & ~np.signbit(high)).any()
+        return not (np.isnan(low).any() or np.isnan(high).any() or has_negative_zero or has_positive_zero)
 
     # ---- division
 
@@ -129,7 +140,7 @@ class _Lowering:
 
     def _table_source(self, op: ir.Operation) -> ir.Value | None:
         """The one byte that a byte is a function of, by a chain of ops that is worth a table."""
-        if not has_byte_permutations() or numpy_dtype(op.results[0]).itemsize != 1:
+        if not has_byte_permutations() or not _is_byte(op.results[0]):
             return None
         sources, length = self._sources(op)
         return next(iter(sources)) if len(sources) == 1 and length >= SHORTEST_CHAIN else None
@@ -142,7 +153,7 @@ class _Lowering:
             made = defining_op(operand)
             if operand in self._constants:
                 sources |= set() if _uniform(self._constants[operand]) is not None else {None}
-            elif numpy_dtype(operand).itemsize == 1 and numpy_dtype(operand).kind in "iu":
+            elif _is_byte(operand):
                 sources.add(operand)
             elif made is None or made not in self._group.ops:
                 sources.add(None)
@@ -183,3 +194,7 @@ def _uniform(array: Array) -> Array | None:
         np.asarray(array, order="C").view(bits), np.broadcast_to(first.copy().view(bits), array.shape)
     )
     return first.reshape(()) if same else None
+
+
+def _is_byte(value: ir.Value) -> bool:
+    return numpy_dtype(value) in (np.int8, np.uint8)

@@ -22,18 +22,20 @@ class Buffer:
       size: bytes.
       content: what it holds at first, and holds on to: constants, and borders around what is written.
       is_constant: whether nothing is ever written to it, so that all runs share it.
+      argument: the slot of the argument that it is, which is read where the caller has it.
       first, last: the steps between which its content matters.
     """
 
     size: int
     content: Array | None = None
     is_constant: bool = False
-    first: int | None = None
+    argument: int | None = None
+    first: int = 1 << 60
     last: int = 0
 
     def used(self, step: int) -> None:
         """Note that a step reads or writes it."""
-        self.first = step if self.first is None else min(self.first, step)
+        self.first = min(self.first, step)
         self.last = max(self.last, step)
 
 
@@ -49,7 +51,7 @@ def arrange(buffers: Sequence[Buffer]) -> Layout:
     """Give each buffer the lowest place that no buffer alive at the same time takes, the largest first."""
     layout = Layout()
     placed: list[tuple[int, int, Buffer]] = []
-    shared = [(i, b) for i, b in enumerate(buffers) if b.content is None and b.first is not None]
+    shared = [(i, b) for i, b in enumerate(buffers) if b.content is None and b.argument is None]
     for number, buffer in sorted(shared, key=lambda item: -item[1].size):
         size = -(-(buffer.size + SLACK) // ALIGNMENT) * ALIGNMENT
         begin = 0
@@ -70,5 +72,4 @@ def aligned(size: int) -> Array:
 
 
 def _overlap(one: Buffer, other: Buffer) -> bool:
-    assert one.first is not None and other.first is not None
     return one.first <= other.last and other.first <= one.last

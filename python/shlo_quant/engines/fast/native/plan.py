@@ -84,8 +84,6 @@ class _Planner:
         for node in self._nodes:
             self._place(node)
         results = tuple(self._result(v) for v in self._results)
-        for buffer in self._buffers:
-            buffer.first = 0 if buffer.first is None else buffer.first
         steps = _with_dead_slots(self._steps, results)
         return Plan(tuple(self._buffers), arrange(self._buffers), steps, len(self._slots), results)
 
@@ -98,7 +96,13 @@ class _Planner:
             return False
         shapes = {tuple(o.type.shape) for o in op.operands} - {()}
         dtypes = [numpy_dtype(v) for v in (*op.operands, op.results[0])]
+        if op.name == "stablehlo.shift_right_arithmetic" and not self._is_short_shift(op):
+            return False
         return shapes == {tuple(op.results[0].type.shape)} and is_native(op, dtypes)
+
+    def _is_short_shift(self, op: ir.Operation) -> bool:
+        amount = self._constants.get(op.operands[1])
+        return amount is not None and int(amount.min()) >= 0 and int(amount.max()) < 8 * amount.dtype.itemsize
 
     def _is_native_move(self, op: ir.Operation) -> bool:
         result = op.results[0]
@@ -262,11 +266,21 @@ class _Planner:
                 view = self._constant_views[value] = self._constant(self._constants[value])
         elif value in self._views:
             view = self._views[value]
+        elif self._slots[value] < len(self._arguments) and not self._is_rearranged(value):
+            self._buffers.append(Buffer(0, argument=self._slots[value]))
+            shape_of_value = tuple(value.type.shape)
+            view = View.dense(len(self._buffers) - 1, shape_of_value, range(len(shape_of_value)), numpy_dtype(value))
+            self._views[value] = view
         else:
             view = self._new_view(value, self._demanded_order(value), may_be_biased=False)
             self._use({view.buffer, *self._behind[value]})
             self._steps.append(Copy(self._slots[value], view))
         return view if shape is None or view.shape == tuple(shape) else view.broadcast(shape, ())
+
+    def _is_rearranged(self, value: ir.Value) -> bool:
+        """Whether native code wants a value in another order of dimensions, or with a border."""
+        is_padded = any(self._border(u) is not None and (u in self._moves or u in self._windowed) for u in users(value))
+        return is_padded or self._demanded_order(value) is not None
 
     def _operand(self, value: ir.Value) -> View | int:
         """Where a kernel on arrays reads a value."""

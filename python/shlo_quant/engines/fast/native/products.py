@@ -15,6 +15,9 @@ from shlo_quant.passes.dialects.constants import Array, numpy_dtype
 from shlo_quant.passes.dialects.stablehlo import DotDimensions, conv_dimension_numbers, int_list
 from shlo_quant.passes.rewrite import defining_op
 
+LARGEST_WINDOW = 256
+"""Elements of a window that a kernel combines without a loop."""
+
 Dimensions = tuple[int | None, int | None, int | None, int]
 """Which dimensions of a tensor are batch, row, column and channel; None for one that it does not have."""
 
@@ -78,6 +81,8 @@ def recognize(op: ir.Operation, constant: Array | None) -> Windowed | None:
         return _convolution(op, constant)
     if op.name == "stablehlo.dot_general":
         return _dot(op, constant)
+    if op.name == "stablehlo.reduce":
+        return _reduce(op, constant)
     return _window(op, constant) if op.name == "stablehlo.reduce_window" else None
 
 
@@ -160,35 +165,52 @@ def _is_byte_product(op: ir.Operation, weights: Array) -> bool:
 
 def _window(op: ir.Operation, init: Array) -> Windowed | None:
     """A maximum, minimum or sum of bytes or other integers over windows of rows and columns."""
-    combine = _body(op)
     shape, rank = op.operands[0].type.shape, len(op.operands[0].type.shape)
     window = int_list(op, "window_dimensions") or [1] * rank
     strides = int_list(op, "window_strides") or [1] * rank
     padding = _pairs(op, "padding", rank)
-    is_plain = all(d == 1 for d in int_list(op, "base_dilations") or []) and len(op.operands) == 2
-    element = op.operands[0].type.element_type
-    is_integer = isinstance(element, ir.IntegerType) and element.width in (8, 16, 32)
     spatial = [d for d in range(rank) if (window[d], strides[d], padding[d]) != (1, 1, (0, 0))]
+    combine = _combine(op, init, spatial, math.prod(window))
+    is_dilated = any(d != 1 for d in int_list(op, "base_dilations") or [])
+    if combine is None or is_dilated or min(low for pair in padding for low in pair) < 0:
+        return None
     others = [d for d in range(rank) if d not in spatial]
-    if (
-        combine is None
-        or not is_plain
-        or not is_integer
-        or not spatial
-        or len(spatial) > 2
-        or not 1 <= len(others) <= 2
-    ):
-        return None
-    neutral = {"maximum": np.iinfo(init.dtype).min, "minimum": np.iinfo(init.dtype).max, "add": 0}[combine]
-    if init != neutral or min(low for pair in padding for low in pair) < 0 or 0 in op.results[0].type.shape:
-        return None
-    if math.prod(window) > 256 or shape[others[-1]] < LANES:
+    if shape[others[-1]] < LANES:
         return None
     dilations = int_list(op, "window_dilations") or [1] * rank
     batch = others[0] if len(others) == 2 else None
     dimensions = (batch, *_two(spatial), others[-1])
     sizes, steps, apart = (_two_sizes([v[d] for d in spatial], len(spatial)) for v in (window, strides, dilations))
     return Windowed(op, dimensions, dimensions, tuple(padding), int(init), steps, apart, sizes, None, combine)
+
+
+def _reduce(op: ir.Operation, init: Array) -> Windowed | None:
+    """A reduction of one or two dimensions is a window that takes all of them."""
+    shape, rank = op.operands[0].type.shape, len(op.operands[0].type.shape)
+    spatial = int_list(op, "dimensions") or []
+    others = [d for d in range(rank) if d not in spatial]
+    combine = _combine(op, init, spatial, math.prod(shape[d] for d in spatial))
+    if combine is None or shape[others[-1]] < LANES:
+        return None
+    batch = others[0] if len(others) == 2 else None
+    result = (None if batch is None else 0, None, None, len(others) - 1)
+    sizes, one = _two_sizes([shape[d] for d in spatial], len(spatial)), (1, 1)
+    dimensions = (batch, *_two(spatial), others[-1])
+    return Windowed(op, dimensions, result, ((0, 0),) * rank, 0, one, one, sizes, None, combine)
+
+
+def _combine(op: ir.Operation, init: Array, spatial: Sequence[int], size: int) -> str | None:
+    """How a reduction of integers over these dimensions combines them, if a kernel does that."""
+    element = op.operands[0].type.element_type
+    if len(op.operands) != 2 or not isinstance(element, ir.IntegerType) or element.width not in (8, 16, 32):
+        return None
+    rank = len(op.operands[0].type.shape)
+    if not 1 <= len(spatial) <= 2 or not 1 <= rank - len(spatial) <= 2 or not 0 < size <= LARGEST_WINDOW:
+        return None
+    combine = _body(op)
+    neutral = {"maximum": np.iinfo(init.dtype).min, "minimum": np.iinfo(init.dtype).max, "add": 0}
+    is_empty = 0 in op.results[0].type.shape
+    return combine if combine is not None and init == neutral[combine] and not is_empty else None
 
 
 def _body(op: ir.Operation) -> str | None:

@@ -109,6 +109,7 @@ class _Frame:
         self._memory = aligned(plan.layout.size)
         self._buffers = [self._place(i, buffer) for i, buffer in enumerate(plan.buffers)]
         self._tables: list[Array] = []
+        self._patches: list[tuple[Array, int, int, int]] = []
         self._steps: list[Array | tuple[Any, ...]] = []
         tasks: list[Array] = []
         for step in plan.steps:
@@ -122,6 +123,8 @@ class _Frame:
         self._results = [self._operand(r) for r in plan.results]
 
     def run(self, arguments: Sequence[Array], threads: int) -> list[Array]:
+        for table, entry, slot, offset in self._patches:
+            table[entry] = arguments[slot].ctypes.data + offset
         slots: list[Array | None] = [*arguments, *[None] * (self._plan.slots - len(arguments))]
         for step in self._steps:
             if isinstance(step, np.ndarray):
@@ -146,13 +149,19 @@ class _Frame:
         return own
 
     def _task(self, task: Task, threads: int) -> Array:
-        addresses = [self._buffers[v.buffer].ctypes.data + v.offset * v.dtype.itemsize for v in task.operands]
-        self._tables.append(np.array(addresses, np.int64))
+        offsets = [v.offset * v.dtype.itemsize for v in task.operands]
+        addresses = [self._buffers[v.buffer].ctypes.data for v in task.operands]
+        table = np.array(addresses, np.int64) + np.array(offsets, np.int64)
+        self._tables.append(table)
+        for entry, view in enumerate(task.operands):
+            argument = self._plan.buffers[view.buffer].argument
+            if argument is not None:
+                self._patches.append((table, entry, argument, offsets[entry]))
         words = np.zeros(runtime.TASK_WORDS, np.int64)
         units = task.kernel.units
         parts = 1 if task.work < SERIAL_WORK else threads * PARTS_PER_THREAD
         words[runtime.FUNCTION] = self._code.address(task.kernel)
-        words[runtime.OPERANDS] = self._tables[-1].ctypes.data
+        words[runtime.OPERANDS] = table.ctypes.data
         words[runtime.UNITS] = units
         words[runtime.CHUNK] = -(-units // parts)
         return words
