@@ -112,7 +112,7 @@ def broadcast(value: ir.Value, lanes: int) -> ir.Value:
     return vector.broadcast(ir.VectorType.get([lanes], value.type), value)
 
 
-def intrinsic(name: str, result: ir.Type, operands: Sequence[ir.Value]) -> ir.Value:
+def intrinsic(name: str, result: ir.Type | None, operands: Sequence[ir.Value]) -> ir.Value:
     """A call of an LLVM intrinsic."""
     return llvm.call_intrinsic(result, name, list(operands), [], [])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import importlib.util
 import os
@@ -9,12 +10,24 @@ from pathlib import Path
 
 from shlo_quant.passes.errors import EngineError
 
+ARCH_PRCTL, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA = 158, 0x1023, 18
+"""Linux's number of a system call, and its arguments that ask for the use of tiles."""
+
 AVX512 = frozenset("avx512f avx512bw avx512dq avx512vl".split())
 
 
 def has_byte_products() -> bool:
     """Whether the CPU multiplies and adds bytes four at a time in 32 bits (AVX-512 VNNI), without saturation."""
-    return _flags() >= AVX512 | {"avx512_vnni"}
+    return _flags() >= AVX512 | {"avx512_vnni"} or has_tiles()
+
+
+@functools.cache
+def has_tiles() -> bool:
+    """Whether the CPU has tiles of signed bytes (AMX), and the system lets this process use them, as of now."""
+    if not _flags() >= AVX512 | {"amx_tile", "amx_int8"}:
+        return False
+    answer: int = ctypes.CDLL(None).syscall(ARCH_PRCTL, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA)
+    return answer == 0
 
 
 def has_byte_permutations() -> bool:

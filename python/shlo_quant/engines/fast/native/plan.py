@@ -16,9 +16,10 @@ from torch_mlir import ir
 
 from shlo_quant.engines.fast.blocks import LoweredBlock, Node
 from shlo_quant.engines.fast.native import products
+from shlo_quant.engines.fast.native.epilogue import Epilogue
 from shlo_quant.engines.fast.native.expressions import NATIVE_DTYPES, DType, Expression, is_native
 from shlo_quant.engines.fast.native.groups import Group, find_groups, give_sources
-from shlo_quant.engines.fast.native.kernels import TABLE, Access, Epilogue, Kernel, Map, Product
+from shlo_quant.engines.fast.native.kernels import TABLE, Access, Kernel, Map
 from shlo_quant.engines.fast.native.lowering import Context, lower_group
 from shlo_quant.engines.fast.native.machine import has_byte_products
 from shlo_quant.engines.fast.native.memory import Buffer, arrange
@@ -198,7 +199,7 @@ class _Planner:
         )
         kernel, constants = products.kernel_for(windowed, source, epilogue)
         views = [source, *map(self._stored, constants), *inputs, output]
-        self._task(kernel, views, windowed.multiply_adds // (16 if isinstance(kernel, Product) else 2))
+        self._task(kernel, views, windowed.multiply_adds // (16 if windowed.combine == "product" else 2))
 
     def _padded_operand(self, windowed: Windowed) -> View:
         """The operand with its padding, channels side by side."""

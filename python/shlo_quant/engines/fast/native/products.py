@@ -9,7 +9,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from torch_mlir import ir
 
-from shlo_quant.engines.fast.native.kernels import LANES, Epilogue, Grid, Product, Run, Stencil, tile_for
+from shlo_quant.engines.fast.native.byte_products import (
+    TILE_BYTES,
+    TILE_ROWS,
+    Run,
+    TileProduct,
+    VectorProduct,
+    register_tile,
+    vector_tile,
+)
+from shlo_quant.engines.fast.native.epilogue import Epilogue, Grid
+from shlo_quant.engines.fast.native.kernels import LANES, Kernel
+from shlo_quant.engines.fast.native.machine import has_tiles
+from shlo_quant.engines.fast.native.stencils import Stencil
 from shlo_quant.engines.fast.native.views import BIAS, View, loop_dimensions
 from shlo_quant.passes.dialects.constants import Array, numpy_dtype
 from shlo_quant.passes.dialects.stablehlo import DotDimensions, conv_dimension_numbers, int_list
@@ -52,7 +64,7 @@ class Windowed:
     @property
     def wants_bias(self) -> bool:
         """Whether signed bytes have to be biased for it."""
-        return self.combine == "product"
+        return self.combine == "product" and not has_tiles()
 
     @property
     def multiply_adds(self) -> int:
@@ -248,7 +260,7 @@ def strides_in(view: View, dimensions: Dimensions) -> tuple[int, int, int, int]:
     return batch, row, column, channel
 
 
-def kernel_for(windowed: Windowed, source: View, epilogue: Epilogue) -> tuple[Product | Stencil, list[Array]]:
+def kernel_for(windowed: Windowed, source: View, epilogue: Epilogue) -> tuple[Kernel, list[Array]]:
     """The kernel, and the constants it takes after its operand.
 
     Args:
@@ -268,7 +280,7 @@ def kernel_for(windowed: Windowed, source: View, epilogue: Epilogue) -> tuple[Pr
 
 def _product(
     windowed: Windowed, source: View, epilogue: Epilogue, grid: Grid, apart: tuple[int, int]
-) -> tuple[Product, list[Array]]:
+) -> tuple[Kernel, list[Array]]:
     assert windowed.weights is not None
     rows, columns, depth, _ = windowed.weights.shape
     runs = [Run(rows, apart[0]), Run(columns, apart[1])]
@@ -276,21 +288,22 @@ def _product(
         runs, depth = runs[:1], depth * columns
     runs = [run for run in runs if run.count > 1]
     grid, epilogue = _merged(grid, epilogue)
-    kernel = Product(
-        grid=grid,
-        is_signed=source.dtype == np.int8 and not source.biased,
-        runs=tuple(runs),
-        steps=-(-depth // 4),
-        tile=tile_for(grid),
-        epilogue=epilogue,
-    )
     weights = windowed.weights.reshape(math.prod(r.count for r in runs), depth, grid.channels)
-    return kernel, pack(weights, kernel.tile[2], takes_back_bias=source.dtype == np.int8)
+    if has_tiles():
+        tile, places = register_tile(grid)
+        steps, is_signed = -(-depth // TILE_BYTES), source.dtype == np.int8
+        return TileProduct(grid, tuple(runs), steps, tile, epilogue, is_signed, places), [
+            pack(weights, tile[2], TILE_ROWS)[0]
+        ]
+    tile, is_signed = vector_tile(grid), source.dtype == np.int8 and not source.biased
+    packed, sums = pack(weights, tile[2], 1)
+    starts = -BIAS * sums if source.dtype == np.int8 else np.zeros_like(sums)
+    return VectorProduct(grid, tuple(runs), -(-depth // 4), tile, epilogue, is_signed), [packed, starts]
 
 
 def _stencil(
     windowed: Windowed, source: View, epilogue: Epilogue, grid: Grid, apart: tuple[int, int]
-) -> tuple[Stencil, list[Array]]:
+) -> tuple[Kernel, list[Array]]:
     is_product = windowed.weights is not None
     dtype = np.dtype(np.uint8) if source.biased and is_product else source.dtype
     flips = source.biased and not is_product
@@ -319,22 +332,21 @@ def _three(numbers: Sequence[int], filler: int) -> tuple[int, int, int]:
     return first, second, third
 
 
-def pack(weights: Array, vectors: int, *, takes_back_bias: bool) -> list[Array]:
-    """Weights in the order in which `Product` reads them, and where its sums start.
+def pack(weights: Array, vectors: int, fours: int) -> tuple[Array, Array]:
+    """Weights in the order in which byte products read them, and their sums.
 
     Args:
       weights: [runs, depth, channels], int8.
       vectors: of channels in a block.
-      takes_back_bias: whether the operand is read biased.
-    Returns: bytes [blocks, runs, steps, vectors, 16 channels, 4]; int32 [blocks, vectors, 16].
+      fours: groups of four products that one step takes.
+    Returns: bytes [blocks, runs, steps, vectors, fours, 16 channels, 4]; int32 [blocks, vectors, 16].
     """
     runs, depth, channels = weights.shape
-    steps, lanes = -(-depth // 4), min(channels, LANES)
+    steps, lanes = -(-depth // (4 * fours)), min(channels, LANES)
     count = -(-channels // (LANES * vectors)) * vectors
     starts = np.minimum(np.arange(count) * lanes, channels - lanes)
     columns = starts[:, None] + np.arange(lanes)
-    padded = np.zeros((runs, 4 * steps, count, LANES), np.int8)
+    padded = np.zeros((runs, 4 * fours * steps, count, LANES), np.int8)
     padded[:, :depth, :, :lanes] = weights[:, :, columns]
-    packed = padded.reshape(runs, steps, 4, count // vectors, vectors, LANES).transpose(3, 0, 1, 4, 5, 2)
-    sums = padded.sum(axis=(0, 1), dtype=np.int32)
-    return [np.ascontiguousarray(packed), -BIAS * sums if takes_back_bias else np.zeros_like(sums)]
+    packed = padded.reshape(runs, steps, fours, 4, count // vectors, vectors, LANES).transpose(4, 0, 1, 5, 2, 6, 3)
+    return np.ascontiguousarray(packed), padded.sum(axis=(0, 1), dtype=np.int32)
