@@ -7,15 +7,18 @@ let the function return the pairs, and compare. A file may hold several programs
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from torch_mlir import ir
 
 from shlo_quant.compare import Comparison, compare_all
+from shlo_quant.engines.base import Engine
 from shlo_quant.engines.child import run_in_children
+from shlo_quant.engines.fast import FastEngine
 from shlo_quant.engines.reference import ReferenceEngine
 from shlo_quant.files import decode, load_program, read_bytes, split_input
 from shlo_quant.passes.base import ModulePass, run_passes
@@ -34,13 +37,25 @@ from shlo_quant.random_inputs import random_inputs
 
 CHECK_PREFIX = "check."
 
-WAYS: dict[str, tuple[ModulePass, ...]] = {
-    "spec": (),
-    "lowered": (LegalizeQuantToMath(),),
-    "qdq, lowered": (LegalizeQuantizedOpToQdq(), LegalizeQuantToMath()),
-    "fused, lowered": (LegalizeQdqToQuantizedOp(), LegalizeQuantToMath()),
-}
-"""How a program with quantized types is evaluated: by the reference engine's own arithmetic, and through our passes."""
+
+@dataclass(frozen=True)
+class Way:
+    """How a program is evaluated: by which engine, after which passes."""
+
+    engine: Engine
+    passes: tuple[ModulePass, ...] = ()
+
+
+WAYS: Mapping[str, Way] = MappingProxyType(
+    {
+        "spec": Way(ReferenceEngine()),
+        "fast": Way(FastEngine()),
+        "lowered": Way(ReferenceEngine(), (LegalizeQuantToMath(),)),
+        "qdq, lowered": Way(ReferenceEngine(), (LegalizeQuantizedOpToQdq(), LegalizeQuantToMath())),
+        "fused, lowered": Way(ReferenceEngine(), (LegalizeQdqToQuantizedOp(), LegalizeQuantToMath())),
+    }
+)
+"""By name: by the reference engine's own arithmetic, by the fast engine, and through our passes."""
 
 
 @dataclass(frozen=True)
@@ -112,25 +127,26 @@ def _check_file(path: Path) -> FileReport:
                 unread += left_out
                 _, values = signature(entry_function(program))
                 if values:
-                    ways = WAYS if _has_quantized(program) else {"spec": ()}
-                    outcomes += [_evaluate(program, way, passes) for way, passes in ways.items()]
+                    has_quantized = _has_quantized(program)
+                    ways = {name: way for name, way in WAYS.items() if has_quantized or not way.passes}
+                    outcomes += [_evaluate(program, name, way) for name, way in ways.items()]
     except InputError as error:
         return FileReport(path, (), error=str(error))
     return FileReport(path, tuple(outcomes), tuple(unread))
 
 
-def _evaluate(program: ir.Module, way: str, passes: Sequence[ModulePass]) -> Outcome:
+def _evaluate(program: ir.Module, name: str, way: Way) -> Outcome:
     lowered = copy_module(program)
     try:
-        run_passes(lowered, passes)
-        if passes and _has_quantized(lowered):
-            return Outcome(way, (), "quantized types are left after lowering")
-        values = ReferenceEngine().compile(lowered).run([])
-        return Outcome(way, compare_all(values[::2], values[1::2]))
+        run_passes(lowered, way.passes)
+        if way.passes and _has_quantized(lowered):
+            return Outcome(name, (), "quantized types are left after lowering")
+        values = way.engine.compile(lowered).run([])
+        return Outcome(name, compare_all(values[::2], values[1::2]))
     except ShloQuantError as error:
-        return Outcome(way, (), str(error))
+        return Outcome(name, (), str(error))
     except ir.MLIRError as error:
-        return Outcome(way, (), f"a pass left invalid IR: {error}")
+        return Outcome(name, (), f"a pass left invalid IR: {error}")
 
 
 def _has_quantized(module: ir.Module) -> bool:
