@@ -110,9 +110,13 @@ class Tally:
 
 
 def differences(made: Batch) -> list[tuple[str, str]]:
-    """The results in which `fast` differs from the reference, with their kinds."""
+    """The results in which `fast`, with native code or without, differs from the reference, with their kinds."""
     expected = ReferenceEngine().compile(made.module).run(made.inputs)
-    actual = FastEngine().compile(made.module).run(made.inputs)
-    with np.errstate(invalid="ignore"):  # signalling NaN
-        compared = [(kind, compare(e, a)) for kind, e, a in zip(made.kinds, expected, actual, strict=True)]
-    return [(kind, str(found)) for kind, found in compared if not found.is_exact]
+    found = []
+    for engine in (FastEngine(), FastEngine(native=False)):
+        actual = engine.compile(made.module).run(made.inputs)
+        with np.errstate(invalid="ignore"):  # signalling NaN
+            compared = [compare(e, a) for e, a in zip(expected, actual, strict=True)]
+        pairs = zip(made.kinds, compared, strict=True)
+        found += [(kind, f"native={engine.native}: {result}") for kind, result in pairs if not result.is_exact]
+    return found
