@@ -111,6 +111,18 @@ def test_float_island_ends_what_is_promised_from_the_inputs_on() -> None:
     assert promised(found) == [None, None, None] and found.operands_from == "fast"
 
 
+def test_what_xnnpack_computes_wrongly_is_named_and_promised_to_nobody() -> None:
+    def clamped_pool(x: torch.Tensor) -> Any:
+        pooled = qdq(torch.nn.functional.max_pool2d(qdq(x, 0.02, 0), 2), 0.02, 0)
+        return qdq(torch.clamp(pooled, 0.1, 1.0), 0.01, -128)
+
+    found = run(pytorch_program(clamped_pool), ("fast",))
+    assert [tensor.wrong_in_xnnpack for tensor in found.tensors] == [False, False, True]
+    assert not found.tensors[-1].before_islands
+    (finding,) = found.rewrites
+    assert "max pool" in finding.reason
+
+
 @pytest.mark.parametrize("whole", [True, False])
 def test_sabotaged_op_is_found(two_convolutions: Program, monkeypatch: pytest.MonkeyPatch, whole: bool) -> None:
     monkeypatch.setattr(shlo_quant.verify, "FastEngine", SabotagedEngine)

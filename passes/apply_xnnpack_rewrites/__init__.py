@@ -74,11 +74,13 @@ class Rewrites:
       findings: one for each rewrite that changes integers, and for each op that XNNPACK computes wrongly.
       merged: names of the quantized tensors that vanish.
       in_tables: names of those that XNNPACK has inside a table only; asked to return one, it computes other integers.
+      wrong: names of those that XNNPACK computes wrongly.
     """
 
     findings: tuple[Finding, ...]
     merged: tuple[str, ...]
     in_tables: tuple[str, ...]
+    wrong: tuple[str, ...]
 
 
 def rewrites(module: ir.Module) -> Rewrites:
@@ -94,7 +96,9 @@ def rewrites(module: ir.Module) -> Rewrites:
         if is_square(function) and not chains.is_product(op):
             findings.append(finding(op, "XNNPACK computes this square by a table, which rounds otherwise"))
     in_tables = [tensor_name(op.location) for op in chains.functions if chains.in_table(op)]
-    return Rewrites((*findings, *defects(module, chains)), tuple(merged), tuple(in_tables))
+    wrong = list(defects(module, chains))
+    findings += [finding for _, finding in wrong]
+    return Rewrites(tuple(findings), tuple(merged), tuple(in_tables), tuple(name for name, _ in wrong))
 
 
 def _merged(chains: Chains) -> Iterator[tuple[ir.Operation, ir.Operation]]:

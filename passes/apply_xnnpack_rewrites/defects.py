@@ -10,7 +10,7 @@ from torch_mlir import ir
 
 from shlo_quant.passes.apply_xnnpack_rewrites.chains import Chains, is_signed_8_bit
 from shlo_quant.passes.dialects.constants import Array, stored_constant
-from shlo_quant.passes.dialects.locations import finding
+from shlo_quant.passes.dialects.locations import finding, tensor_name
 from shlo_quant.passes.dialects.quant import uniform_type
 from shlo_quant.passes.dot_like import DOT_LIKE, DotLike
 from shlo_quant.passes.errors import Finding
@@ -20,12 +20,20 @@ from shlo_quant.passes.numerics.xnnpack import SMALLEST_RATIO, operand_ratios, q
 from shlo_quant.passes.rewrite import defining_op, single_user, walk
 
 
-def defects(module: ir.Module, chains: Chains) -> Iterator[Finding]:
-    """Every op of a program in form `qdq` that XNNPACK computes wrongly."""
+def defects(module: ir.Module, chains: Chains) -> Iterator[tuple[str, Finding]]:
+    """Every op of a program in form `qdq` that XNNPACK computes wrongly, and the quantized tensor that it makes."""
     for op in walk(module.operation, "stablehlo.uniform_quantize", *DOT_LIKE):
         reason = _why_sum_is_wrong(op) if op.name in DOT_LIKE else _why_quantized_is_wrong(op, chains)
         if reason is not None:
-            yield finding(op, f"XNNPACK goes wrong here: {reason}")
+            yield _tensor_behind(op), finding(op, f"XNNPACK goes wrong here: {reason}")
+
+
+def _tensor_behind(op: ir.Operation) -> str:
+    """The name of the quantized tensor that an op makes, by way of ops with one user; "" if it makes none."""
+    found: ir.Operation | None = op
+    while found is not None and found.name != "stablehlo.uniform_quantize":
+        found = single_user(found.results[0])
+    return "" if found is None else tensor_name(found.location)
 
 
 def _why_quantized_is_wrong(op: ir.Operation, chains: Chains) -> str | None:

@@ -45,7 +45,8 @@ class TensorReport:
       ops: what computes it from `operands` (quantized tensors by name), `parameters` (types of weights) and arguments.
       in_integers: whether the program computes it from quantized tensors without a float between, or quantizes an
         argument.
-      before_islands: whether that holds of everything before it as well.
+      wrong_in_xnnpack: whether XNNPACK is known to compute it wrongly; `Verification.rewrites` says why.
+      before_islands: whether it, and everything before it, is computed in integers and right in XNNPACK.
     """
 
     name: str
@@ -58,6 +59,7 @@ class TensorReport:
     operands: tuple[str, ...]
     parameters: tuple[str, ...]
     in_integers: bool
+    wrong_in_xnnpack: bool
     before_islands: bool
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from torch_mlir import ir
 
 from shlo_quant.crop import Cropper, cut_out
 from shlo_quant.inspection import is_native
-from shlo_quant.observation import QUANTIZE, Observation, QuantizedTensor, cut, observed
+from shlo_quant.observation import QUANTIZE, Observation, cut, observed
 from shlo_quant.passes.apply_xnnpack_rewrites import ApplyXnnpackRewrites, Rewrites, rewrites
 from shlo_quant.passes.base import run_passes
 from shlo_quant.passes.dialects.constants import Array
@@ -60,7 +60,7 @@ class Subject:
             run_passes(program, [ApplyXnnpackRewrites()])
         hidden = {*found.merged, *found.in_tables}
         whole, parts = observed(program), cut(program, leave=hidden)
-        tensors = _reports(whole, _in_integers(parts, arithmetic))
+        tensors = _reports(whole, _in_integers(parts, arithmetic), found.wrong)
         for observation in (whole, parts):
             lower(observation.module, "integer", arithmetic)
         return Subject(qdq, arithmetic, found, whole, parts, tensors)
@@ -118,28 +118,26 @@ def type_in_words(uniform: UniformType) -> str:
     return f"{storage}, {scales}, {zero_points}"
 
 
-def _reports(whole: Observation, in_integers: Mapping[str, bool]) -> tuple[TensorReport, ...]:
+def _reports(whole: Observation, in_integers: Mapping[str, bool], wrong: Collection[str]) -> tuple[TensorReport, ...]:
     reports: dict[str, TensorReport] = {}
     for tensor in whole.tensors:
         own = in_integers.get(tensor.name, True)  # a tensor that is not cut belongs to those that it helps to compute
-        reports[tensor.name] = _report(tensor, own, own and all(reports[o].before_islands for o in tensor.operands))
+        before = own and tensor.name not in wrong and all(reports[o].before_islands for o in tensor.operands)
+        reports[tensor.name] = TensorReport(
+            name=tensor.name,
+            type=type_in_words(tensor.type),
+            scales=tensor.type.scales,
+            zero_points=tensor.type.zero_points,
+            shape=tensor.shape,
+            location=tensor.location,
+            ops=tensor.ops,
+            operands=tensor.operands,
+            parameters=tuple(map(type_in_words, tensor.parameters)),
+            in_integers=own,
+            wrong_in_xnnpack=tensor.name in wrong,
+            before_islands=before,
+        )
     return tuple(reports.values())
-
-
-def _report(tensor: QuantizedTensor, in_integers: bool, before_islands: bool) -> TensorReport:
-    return TensorReport(
-        tensor.name,
-        type_in_words(tensor.type),
-        tensor.type.scales,
-        tensor.type.zero_points,
-        tensor.shape,
-        tensor.location,
-        tensor.ops,
-        tensor.operands,
-        tuple(map(type_in_words, tensor.parameters)),
-        in_integers,
-        before_islands,
-    )
 
 
 def _in_integers(parts: Observation, arithmetic: str) -> dict[str, bool]:
