@@ -32,7 +32,7 @@ NOT_INTERPRETED = frozenset(
     f"stablehlo.{name}"
     for name in (
         "batch_norm_grad batch_norm_inference batch_norm_training broadcast cholesky create_token custom_call dot "
-        "dynamic_conv einsum fft map rng rng_bit_generator torch_index_select triangular_solve unary_einsum"
+        "einsum fft real_dynamic_slice rng rng_bit_generator torch_index_select triangular_solve unary_einsum"
     ).split()
 )
 DIALECTS = frozenset({"builtin", "func", "stablehlo", "interpreter"})
