@@ -6,7 +6,7 @@ INSTALLED := .venv/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types imports unit lit golden bench docs clean
+.PHONY: help setup demo test lint types imports unit lit golden fuzz bench docs clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -43,6 +43,9 @@ lit: setup ## FileCheck tests of passes and tools
 
 golden: setup ## golden programs: inputs, program and expected integers in one file
 	$(BIN)/shlo-quant golden check testdata
+
+fuzz: setup ## 20,000 random programs of one op: the fast engine against the reference interpreter
+	$(BIN)/python -m tests.single_op
 
 bench: setup ## time and memory of lowering, beside executorch's
 	$(BIN)/python benchmarks/bench.py
