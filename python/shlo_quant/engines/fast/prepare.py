@@ -52,7 +52,7 @@ def specialized(program: ir.Module, shapes: Sequence[Sequence[int]]) -> ir.Modul
     if function_name(entry) != "main":
         entry.attributes["sym_name"] = ir.StringAttr.get("main", copy.context)
     arguments, _ = signature(entry)
-    with copy.context:
+    with copy.context, ir.Location.unknown():
         types = [ir.RankedTensorType.get(s, t.element_type) for s, t in zip(shapes, arguments, strict=True)]
     refine = (
         f"stablehlo-refine-arguments{{types={','.join(map(str, types))}}},"
