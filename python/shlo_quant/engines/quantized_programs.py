@@ -18,14 +18,10 @@ from shlo_quant.passes.dialects.constants import Array
 from shlo_quant.passes.errors import InputError
 
 _OPS = torch.ops.quantized_decomposed
-_QUANTIZE_OPS = frozenset(
-    {
-        _OPS.quantize_per_tensor.default,
-        _OPS.quantize_per_tensor.tensor,
-        _OPS.quantize_per_tensor.tensor2,
-        _OPS.quantize_per_channel.default,
-    }
-)
+DYNAMIC_QUANTIZE_OPS = frozenset({_OPS.quantize_per_tensor.tensor, _OPS.quantize_per_tensor.tensor2})
+"""Quantize ops whose scale and zero point are values of the graph."""
+
+QUANTIZE_OPS = DYNAMIC_QUANTIZE_OPS | {_OPS.quantize_per_tensor.default, _OPS.quantize_per_channel.default}
 
 
 def opened(program: ExportedProgram | Path) -> ExportedProgram:
@@ -38,7 +34,7 @@ def quantize_nodes(program: ExportedProgram, names: Iterable[str]) -> list[Node]
 
     Raises: InputError for a name that no quantize node has.
     """
-    known = {node.name: node for node in program.graph.nodes if node.target in _QUANTIZE_OPS}
+    known = {node.name: node for node in program.graph.nodes if node.target in QUANTIZE_OPS}
     missing = [name for name in names if name not in known]
     if missing:
         raise InputError(f"the program has no quantize node named {', '.join(missing)}")

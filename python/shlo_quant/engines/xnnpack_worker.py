@@ -6,6 +6,7 @@ Only what crosses the pipe is imported with this module; executorch is imported 
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,9 @@ Request = tuple[int, str, tuple[Any, ...]]
 
 Reply = tuple[int, str, Any]
 """Number of the request, "value" | "refused" | "input", and the value or the reason."""
+
+_ERROR = re.compile(r"^\[(?:XNN\w+|method)\.cpp:\d+\] (.*)", re.MULTILINE)
+"""A line that executorch's runtime logs when a program does not load or run."""
 
 Run = tuple[list[Array], dict[str, Array], list[float]]
 
@@ -58,9 +62,10 @@ class _Programs:
         from executorch.runtime import Runtime
 
         from shlo_quant.engines.quantized_programs import opened, user_outputs
-        from shlo_quant.engines.xnnpack_lowering import lower, return_tensors
+        from shlo_quant.engines.xnnpack_lowering import check_storage, lower, return_tensors
 
         program = _refusing("the program cannot be read", opened, Path(path))
+        check_storage(program, tensors)
         outputs = tuple(user_outputs(program))
         positions = return_tensors(program, tensors)
         start = time.perf_counter()
@@ -132,5 +137,5 @@ def _reason(error: Exception, written: bytes) -> str:
     while innermost.__cause__ is not None:
         innermost = innermost.__cause__
     said = (str(innermost).strip() or type(innermost).__name__).splitlines()[0]
-    logged = [line for line in written.decode(errors="replace").splitlines() if line.startswith("E ")]
-    return said + (f" ({logged[0].split('] ', 1)[-1]})" if logged else "")
+    logged = _ERROR.search(written.decode(errors="replace"))
+    return said + (f" ({logged[1]})" if logged else "")
