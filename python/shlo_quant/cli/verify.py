@@ -122,8 +122,15 @@ def _show(found: Verification) -> None:
         "Promises",
         ("what", "verdict", "found"),
         [(promise.what, verdicts[promise.holds], promise.detail) for promise in found.promises],
-        f"{'nothing differs that must be equal' if found.is_right else 'DIFFERENT'}; done in {found.seconds:.1f} s",
+        f"{_verdict(found)}; done in {found.seconds:.1f} s",
     )
+
+
+def _verdict(found: Verification) -> str:
+    if not found.is_right:
+        return "DIFFERENT"
+    checked = any(promise.holds for promise in found.promises)
+    return "what must be equal is equal" if checked else "nothing was compared that must be equal"
 
 
 def _table(title: str, columns: tuple[str, ...], rows: Sequence[Sequence[Cell]], summary: str = "") -> None:

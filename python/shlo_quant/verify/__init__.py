@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from torch_mlir import ir
 
+from shlo_quant.engines.base import ProgramResults
 from shlo_quant.engines.fast import FastEngine
 from shlo_quant.engines.reference import ReferenceEngine
 from shlo_quant.passes.dialects.constants import Array
@@ -140,16 +141,14 @@ class _Verifier:
             "fast": self._fast,
         }
         self._runners = [make() for name, make in makers.items() if name in options.engines]
-        self._evidence: list[Evidence] = []
 
     def verify(self) -> Verification:
-        # those that compile in a process of their own are waited for last
-        for index, runner in enumerate(sorted(self._runners, key=lambda runner: runner.name == "xnnpack")):
-            self._progress(f"compiling for {runner.name}", index / len(self._runners))
-            runner.compile()
+        in_other_process = [runner for runner in self._runners if runner.name == "xnnpack"]
+        self._compile([runner for runner in self._runners if runner not in in_other_process])
+        judgement = self._judged()  # while the other process compiles
+        self._compile(in_other_process)
         whole, op_by_op = self._run_batches()
         operands_from = op_by_op[0].expected if op_by_op else ""
-        judgement = self._judged()
         self._progress("done", 1.0)
         tensors = self._subject.tensors
         whole_reports, op_reports = ([pair.report() for pair in pairs] for pairs in (whole, op_by_op))
@@ -170,6 +169,11 @@ class _Verifier:
             findings=self._program.findings,
             seconds=time.perf_counter() - self._start,
         )
+
+    def _compile(self, runners: Sequence[Runner]) -> None:
+        for index, runner in enumerate(runners):
+            self._progress(f"compiling for {runner.name}", index / len(runners))
+            runner.compile()
 
     # ---- engines
 
@@ -245,20 +249,10 @@ class _Verifier:
             giver = next((name for name in ("xnnpack", "fast") if name in runs), None)
             if giver is None:
                 continue
-            given = runs[giver]
             for runner in self._runners:
-                found_run = (
-                    runner.run_op_by_op(inputs, given.tensors) if runner.name != giver or giver == "fast" else None
-                )
-                if found_run is None:
-                    continue
-                if runner.name != giver:
-                    self._pair(op_by_op, giver, runner.name, True).add(batch, given, found_run)
-                if runner.name == "fast" and len(self._evidence) < EVIDENCE_BATCHES:
-                    names = self._subject.cut_names
-                    arguments = [*inputs, *(given.tensors[name] for name in names)]
-                    results = [*found_run.outputs, *(found_run.tensors[name] for name in names)]
-                    self._evidence.append(Evidence(arguments, results))
+                found_run = None if runner.name == giver else runner.run_op_by_op(inputs, runs[giver].tensors)
+                if found_run is not None:
+                    self._pair(op_by_op, giver, runner.name, True).add(batch, runs[giver], found_run)
         return list(whole.values()), list(op_by_op.values())
 
     def _pair(self, pairs: dict[tuple[str, str], Pair], expected: str, found: str, op_by_op: bool) -> Pair:
@@ -266,10 +260,20 @@ class _Verifier:
             pairs[expected, found] = Pair(expected, found, self._subject.types, op_by_op, self._subject.explain)
         return pairs[expected, found]
 
+    # ---- the judge
+
     def _judged(self) -> Judgement | None:
-        if self._judge is None or not self._evidence:
+        """What the reference interpreter says of single results of the engine fast, each from the operands it had."""
+        runners = [runner for runner in self._runners if runner.name == "fast"]
+        if self._judge is None:
             return None
+        runs = [(inputs, runners[0].run(inputs)) for inputs in self._batches[:EVIDENCE_BATCHES]]
+        evidence = [self._evidence(inputs, run) for inputs, run in runs if run is not None]
         judgement = None
-        for judgement in self._judge.judge(self._evidence, self._options.budget):
+        for judgement in self._judge.judge(evidence, self._options.budget) if evidence else ():
             self._progress("asking the reference interpreter", min(1.0, judgement.seconds / self._options.budget))
         return judgement
+
+    def _evidence(self, inputs: Sequence[Array], run: ProgramResults) -> Evidence:
+        tensors = [run.tensors[name] for name in self._subject.cut_names]
+        return Evidence([*inputs, *tensors], [*run.outputs, *tensors])

@@ -33,11 +33,11 @@ TASK_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Evidence:
-    """One run of the cut program by the engine that is judged.
+    """One run of the engine that is judged.
 
     Attributes:
-      arguments: of the cut program.
-      results: what the engine gave.
+      arguments: of the cut program, from that run.
+      results: what the engine computed from them.
     """
 
     arguments: Sequence[Array]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from shlo_quant.engines.base import Engine, Executable, ProgramResults
 from shlo_quant.observation import Observation
 from shlo_quant.passes.dialects.constants import Array
-from shlo_quant.passes.errors import ShloQuantError
+from shlo_quant.passes.errors import EngineError, ShloQuantError, UnsupportedError
 from shlo_quant.verify.results import EngineReport, Status
 
 Run = Callable[[Sequence[Array]], ProgramResults]
@@ -42,7 +42,7 @@ class Runner:
 
     Args:
       name, detail: see `EngineReport`.
-      compile_program: compiles; raises ShloQuantError.
+      compile_program: compiles; raises EngineError or UnsupportedError.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Runner:
         start = time.perf_counter()
         try:
             self._compiled = self.compile_program()
-        except ShloQuantError as error:
+        except (EngineError, UnsupportedError) as error:
             self._fail(error)
             return
         known = self._compiled.seconds
@@ -83,7 +83,7 @@ class Runner:
         start = time.perf_counter()
         try:
             results = self._compiled.run(inputs)
-        except ShloQuantError as error:
+        except (EngineError, UnsupportedError) as error:
             self._fail(error)
             return None
         self._run_seconds.append(time.perf_counter() - start)
@@ -95,7 +95,7 @@ class Runner:
             return None
         try:
             return self._compiled.run_op_by_op(inputs, given)
-        except ShloQuantError as error:
+        except (EngineError, UnsupportedError) as error:
             self._fail(error)
             return None
 
