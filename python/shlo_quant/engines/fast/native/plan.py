@@ -148,7 +148,7 @@ class _Planner:
         elif op in self._windowed:
             source = op.results[0]
             self._place_windowed(self._windowed[op], Expression((numpy_dtype(source),)), [], source)
-        elif op in self._moves and op.operands[0] in self._views:
+        elif op in self._moves and (op.operands[0] in self._views or self._is_argument(op.operands[0])):
             self._place_move(op)
         else:
             self._place_call(node)
@@ -203,12 +203,10 @@ class _Planner:
 
     def _padded_operand(self, windowed: Windowed) -> View:
         """The operand with its padding, channels side by side."""
-        value, op = windowed.op.operands[0], windowed.op
-        view = self._padded.get(op) or self._view(value)
-        border = self._border(op)
-        wanted = products.order(windowed.operand)
-        if border is not None and op not in self._padded:
-            return self._pad(view, border, wanted)
+        op, border = windowed.op, self._border(windowed.op)
+        view, wanted = self._view(op.operands[0]), products.order(windowed.operand)
+        if border is not None:
+            return self._padded.get(op) or self._pad(view, border, wanted)
         if view.strides[windowed.operand[-1]] != 1 and view.shape[windowed.operand[-1]] != 1:
             dense = self._dense(view.shape, wanted, view.dtype, view.biased)
             self._map(Expression((view.dtype,)), [view], dense)
@@ -267,7 +265,7 @@ class _Planner:
                 view = self._constant_views[value] = self._constant(self._constants[value])
         elif value in self._views:
             view = self._views[value]
-        elif self._slots[value] < len(self._arguments) and not self._is_rearranged(value):
+        elif self._is_argument(value) and not self._is_rearranged(value):
             self._buffers.append(Buffer(0, argument=self._slots[value]))
             shape_of_value = tuple(value.type.shape)
             view = View.dense(len(self._buffers) - 1, shape_of_value, range(len(shape_of_value)), numpy_dtype(value))
@@ -277,6 +275,9 @@ class _Planner:
             self._use({view.buffer, *self._behind[value]})
             self._steps.append(Copy(self._slots[value], view))
         return view if shape is None or view.shape == tuple(shape) else view.broadcast(shape, ())
+
+    def _is_argument(self, value: ir.Value) -> bool:
+        return value in self._slots and self._slots[value] < len(self._arguments)
 
     def _is_rearranged(self, value: ir.Value) -> bool:
         """Whether native code wants a value in another order of dimensions, or with a border."""

@@ -73,7 +73,8 @@ def result_range(name: str, operands: list[Range], dtype: np.dtype[Any]) -> Rang
         return whole
     found = rule(*operands)
     if dtype.kind == "f" and name in ROUNDED:  # rounding is monotone: it may move an end by one step
-        steps = np.array([found.low, found.high], np.float64).astype(dtype)
+        with np.errstate(over="ignore"):
+            steps = np.array([found.low, found.high], np.float64).astype(dtype)
         ends = float(np.nextafter(steps[0], -np.inf)), float(np.nextafter(steps[1], np.inf))
         found = Range(*ends, found.has_nan, found.least / 2)
         return found if found.is_finite else whole
