@@ -215,14 +215,11 @@ class _Planner:
 
     def _place_move(self, op: ir.Operation) -> None:
         result = op.results[0]
-        if op.name == "stablehlo.pad" and op in self._padded:
-            self._views[result] = self._padded[op]
-            return
         view, shape = self._view(op.operands[0]), tuple(result.type.shape)
-        if op.name == "stablehlo.pad":
-            border = self._border(op)
-            assert border is not None
-            self._views[result] = self._pad(view, border, self._demanded_order(result) or view.order)
+        border = self._border(op)
+        if border is not None:
+            order = self._demanded_order(result) or view.order
+            self._views[result] = self._padded.get(op) or self._pad(view, border, order)
             return
         moved = _moved(op, view, shape)
         if moved is None:
