@@ -18,9 +18,10 @@ from .draft import Case, Draft, i64, tensor_type
 
 SCALES = (0.5, 0.25, 0.1, 0.03, 1.0, 0.0123, 0.3, 2.0)
 EXPRESSED = ("f32",) * 6 + ("f16", "bf16", "f64")
-LARGEST_EXACT = {"f16": 1 << 10, "bf16": 1 << 8, "f32": 1 << 23, "f64": 1 << 32}
-"""Bounds of stored integers by expressed type. Beyond, a maximum or a bound means one thing in integers, and another
-in floats; the specification, which has only floats, leaves no integer exact."""
+LARGEST_EXACT = {"f16": 1 << 8, "bf16": 1 << 5, "f32": 1 << 20, "f64": 1 << 32}
+"""Bounds of stored integers and zero points by expressed type, within which unlike integers stay unlike as floats.
+
+Beyond, a maximum, a comparison or a bound is one thing on integers and another on floats."""
 LARGEST_FACTOR = {2: 4, 4: 16, 8: 256, 16: 300}
 """Bounds of stored integers whose products are summed up, so that f32 holds the sums."""
 FUNCTIONS = (
@@ -58,7 +59,8 @@ def type_of_bits(draft: Draft, bits: int, expressed: str, axis: int | None = Non
 def with_parameters(draft: Draft, uniform: UniformType, axis: int | None = None, size: int = 1) -> UniformType:
     """The same storage and expressed type with other scales and zero points."""
     lowest, highest = uniform.storage_min, uniform.storage_max
-    near = (max(lowest, -1000), min(highest, 1000))  # far ones leave no bits to f32
+    largest = min(1000, LARGEST_EXACT[str(uniform.expressed_type)])
+    near = (max(lowest, -largest), min(highest, largest))
     zeros = tuple(draft.draw.choice((max(lowest, 0), *near, draft.draw.randint(*near))) for _ in range(size))
     scales = tuple(float(np.float32(draft.draw.choice(SCALES))) for _ in range(size))
     return dataclasses.replace(uniform, scales=scales, zero_points=zeros, quantized_dimension=axis)
