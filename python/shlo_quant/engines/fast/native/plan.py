@@ -197,9 +197,23 @@ class _Planner:
             tuple(Access(v.dtype, products.strides_in(v, windowed.result), v.biased, v.is_table) for v in inputs),
             Access(output.dtype, products.strides_in(output, windowed.result), output.biased),
         )
-        kernel, constants = products.kernel_for(windowed, source, epilogue)
-        views = [source, *map(self._stored, constants), *inputs, output]
-        self._task(kernel, views, windowed.multiply_adds // (16 if windowed.combine == "product" else 2))
+        factors = self._factors(windowed)
+        kernel, constants = products.kernel_for(windowed, source, factors, epilogue)
+        second = map(self._stored, constants) if factors is None else [factors]
+        work = windowed.multiply_adds // (16 if windowed.combine == "product" else 2)
+        self._task(kernel, [source, *second, *inputs, output], work)
+
+    def _factors(self, windowed: Windowed) -> View | None:
+        """The second operand of a product of floats, channels side by side."""
+        if windowed.factors is None:
+            return None
+        value, channel = windowed.op.operands[1], windowed.factors[-1]
+        wanted = products.order(windowed.factors)
+        if value in self._constants:
+            stored = self._stored(np.ascontiguousarray(self._constants[value].transpose(wanted)))
+            return stored.transposed([wanted.index(d) for d in range(len(wanted))])
+        view = self._view(value)
+        return view if view.strides[channel] == 1 or view.shape[channel] == 1 else self._copied(view, wanted)
 
     def _padded_operand(self, windowed: Windowed) -> View:
         """The operand with its padding, channels side by side."""
@@ -207,11 +221,15 @@ class _Planner:
         view, wanted = self._view(op.operands[0]), products.order(windowed.operand)
         if border is not None:
             return self._padded.get(op) or self._pad(view, border, wanted)
-        if view.strides[windowed.operand[-1]] != 1 and view.shape[windowed.operand[-1]] != 1:
-            dense = self._dense(view.shape, wanted, view.dtype, view.biased)
-            self._map(Expression((view.dtype,)), [view], dense)
-            return dense
-        return view
+        channel = windowed.operand[-1]
+        is_ready = windowed.factors is not None or view.strides[channel] == 1 or view.shape[channel] == 1
+        return view if is_ready else self._copied(view, wanted)
+
+    def _copied(self, view: View, order: Sequence[int]) -> View:
+        """A copy without gaps in this order of dimensions."""
+        dense = self._dense(view.shape, order, view.dtype, view.biased)
+        self._map(Expression((view.dtype,)), [view], dense)
+        return dense
 
     def _place_move(self, op: ir.Operation) -> None:
         result = op.results[0]
@@ -223,9 +241,7 @@ class _Planner:
             return
         moved = _moved(op, view, shape)
         if moved is None:
-            dense = self._dense(view.shape, range(len(view.shape)), view.dtype, view.biased)
-            self._map(Expression((view.dtype,)), [view], dense)
-            moved = _moved(op, dense, shape)
+            moved = _moved(op, self._copied(view, range(len(view.shape))), shape)
             assert moved is not None, "dense elements can take any shape"
         self._views[result] = moved
 
@@ -353,8 +369,11 @@ class _Planner:
 
     def _demanded_order(self, value: ir.Value) -> tuple[int, ...] | None:
         for user in users(value):
-            if user in self._windowed and user.operands[0] == value:
-                return products.order(self._windowed[user].operand)
+            windowed = self._windowed.get(user)
+            if windowed is not None and user.operands[0] == value:
+                return products.order(windowed.operand)
+            if windowed is not None and windowed.factors is not None and user.operands[1] == value:
+                return products.order(windowed.factors)
             if user.name == "stablehlo.pad" and user in self._moves:
                 demanded = self._demanded_order(user.results[0])
                 if demanded is not None:

@@ -19,13 +19,17 @@ from shlo_quant.engines.fast.native.byte_products import (
     vector_tile,
 )
 from shlo_quant.engines.fast.native.epilogue import Epilogue, Grid
+from shlo_quant.engines.fast.native.float_products import FloatProduct, FloatRun
 from shlo_quant.engines.fast.native.kernels import LANES, Kernel
 from shlo_quant.engines.fast.native.machine import has_tiles
 from shlo_quant.engines.fast.native.stencils import Stencil
 from shlo_quant.engines.fast.native.views import BIAS, View, loop_dimensions
 from shlo_quant.passes.dialects.constants import Array, numpy_dtype
 from shlo_quant.passes.dialects.stablehlo import DotDimensions, conv_dimension_numbers, int_list
+from shlo_quant.passes.dot_like import DOT_LIKE
 from shlo_quant.passes.rewrite import defining_op
+
+Factors = tuple[int | None, int | None, int | None, int | None, int, int]
 
 LARGEST_WINDOW = 256
 """Elements of a window that a kernel combines without a loop."""
@@ -47,7 +51,9 @@ class Windowed:
       window: rows and columns.
       weights: [rows, columns, input channels, output channels], int8; for a depthwise convolution with 1 input
         channel. None for a reduction.
-      combine: as that of `Stencil`, or "product".
+      combine: as that of `Stencil`; "product" of bytes, or "float_product".
+      factors: of a product of floats, which dimensions of the second operand are batch and row of the result, row and
+        column of the window, depth (what is summed over) and channel; None for one that it does not have.
     """
 
     op: ir.Operation
@@ -60,6 +66,7 @@ class Windowed:
     window: tuple[int, int]
     weights: Array | None
     combine: str
+    factors: Factors | None = None
 
     @property
     def wants_bias(self) -> bool:
@@ -69,12 +76,14 @@ class Windowed:
     @property
     def multiply_adds(self) -> int:
         depth = self.weights.shape[2] if self.weights is not None else 1
+        if self.factors is not None:
+            depth = self.op.operands[1].type.shape[self.factors[4]]
         sizes: list[int] = [*self.op.results[0].type.shape, *self.window, depth]
         return math.prod(sizes)
 
 
-def order(dimensions: Dimensions) -> tuple[int, ...]:
-    """The dimensions a tensor has, from batch to channel."""
+def order(dimensions: Sequence[int | None]) -> tuple[int, ...]:
+    """The dimensions that a tensor has, in this order."""
     return tuple(d for d in dimensions if d is not None)
 
 
@@ -87,6 +96,8 @@ def recognize(op: ir.Operation, constant: Array | None) -> Windowed | None:
     Args:
       constant: the second operand, if it is constant.
     """
+    if op.name in DOT_LIKE and _is_float_product(op):
+        return _float_convolution(op) if op.name == "stablehlo.convolution" else _float_dot(op)
     if constant is None or 0 in op.operands[0].type.shape:
         return None
     if op.name == "stablehlo.convolution":
@@ -175,6 +186,59 @@ def _is_byte_product(op: ir.Operation, weights: Array) -> bool:
     )
 
 
+def _is_float_product(op: ir.Operation) -> bool:
+    values = (*op.operands, op.results[0])
+    return all(isinstance(v.type.element_type, ir.F32Type) and 0 not in v.type.shape for v in values)
+
+
+def _float_convolution(op: ir.Operation) -> Windowed | None:
+    numbers = conv_dimension_numbers(op)
+    spatial, window = list(numbers.input_spatial_dimensions), list(numbers.kernel_spatial_dimensions)
+    if len(spatial) not in (1, 2) or not _is_plain(op, len(spatial)) or op.attributes["feature_group_count"].value != 1:
+        return None
+    padding = [(0, 0)] * len(op.operands[0].type.shape)
+    for dimension, (low, high) in zip(spatial, _pairs(op, "padding", len(spatial)), strict=True):
+        padding[dimension] = (low, high)
+    output = _two(list(numbers.output_spatial_dimensions))
+    return Windowed(
+        op,
+        (numbers.input_batch_dimension, *_two(spatial), numbers.input_feature_dimension),
+        (numbers.output_batch_dimension, *output, numbers.output_feature_dimension),
+        tuple(padding),
+        0,
+        _two_sizes(int_list(op, "window_strides"), len(spatial)),
+        _two_sizes(int_list(op, "rhs_dilation"), len(spatial)),
+        _two_sizes([op.operands[1].type.shape[d] for d in window], len(spatial)),
+        None,
+        "float_product",
+        (None, None, *_two(window), numbers.kernel_input_feature_dimension, numbers.kernel_output_feature_dimension),
+    )
+
+
+def _float_dot(op: ir.Operation) -> Windowed | None:
+    """One contracting dimension, one of the second operand that survives, and up to three of the first, batches too."""
+    dimensions = DotDimensions.of(op)
+    rank = len(op.operands[0].type.shape)
+    lhs_free, rhs_free = dimensions.lhs_free(rank), dimensions.rhs_free(len(op.operands[1].type.shape))
+    batches = len(dimensions.lhs_batching)
+    if (
+        len(dimensions.lhs_contracting) != 1
+        or len(rhs_free) != 1
+        or batches > 2
+        or not 1 <= len(lhs_free) <= 3 - batches
+    ):
+        return None
+    missing: list[int | None] = [None] * (3 - batches - len(lhs_free))
+    first = [*dimensions.lhs_batching, *missing, *lhs_free]
+    second = [*dimensions.rhs_batching, None, None][:2]
+    operand = (first[0], first[1], first[2], dimensions.lhs_contracting[0])
+    named = [*range(batches), *missing, *range(batches, batches + len(lhs_free))]
+    result = (named[0], named[1], named[2], batches + len(lhs_free))
+    factors = (second[0], second[1], None, None, dimensions.rhs_contracting[0], rhs_free[0])
+    one = (1, 1)
+    return Windowed(op, operand, result, ((0, 0),) * rank, 0, one, one, one, None, "float_product", factors)
+
+
 def _window(op: ir.Operation, init: Array) -> Windowed | None:
     """A maximum, minimum or sum of bytes or other integers over windows of rows and columns."""
     shape, rank = op.operands[0].type.shape, len(op.operands[0].type.shape)
@@ -260,11 +324,14 @@ def strides_in(view: View, dimensions: Dimensions) -> tuple[int, int, int, int]:
     return batch, row, column, channel
 
 
-def kernel_for(windowed: Windowed, source: View, epilogue: Epilogue) -> tuple[Kernel, list[Array]]:
+def kernel_for(
+    windowed: Windowed, source: View, factors: View | None, epilogue: Epilogue
+) -> tuple[Kernel, list[Array]]:
     """The kernel, and the constants it takes after its operand.
 
     Args:
-      source: the operand, padded; its channels lie side by side.
+      source: the operand, padded; its channels lie side by side, but for a product of floats.
+      factors: the second operand of a product of floats, with channels side by side.
       epilogue: with strides for batch, row, column and channel.
     """
     shape = windowed.op.results[0].type.shape
@@ -273,6 +340,8 @@ def kernel_for(windowed: Windowed, source: View, epilogue: Epilogue) -> tuple[Ke
     strides = (batch_stride, row * windowed.steps[0], column * windowed.steps[1])
     grid = Grid((batch, rows, columns), channels, strides)
     apart = (row * windowed.dilation[0], column * windowed.dilation[1])
+    if factors is not None:
+        return _float_product(windowed, (source, factors), epilogue, grid, apart), []
     if windowed.combine != "product":
         return _stencil(windowed, source, epilogue, grid, apart)
     return _product(windowed, source, epilogue, grid, apart)
@@ -299,6 +368,19 @@ def _product(
     packed, sums = pack(weights, tile[2], 1)
     starts = -BIAS * sums if source.dtype == np.int8 else np.zeros_like(sums)
     return VectorProduct(grid, tuple(runs), -(-depth // 4), tile, epilogue, is_signed), [packed, starts]
+
+
+def _float_product(
+    windowed: Windowed, operands: tuple[View, View], epilogue: Epilogue, grid: Grid, apart: tuple[int, int]
+) -> FloatProduct:
+    source, factors = operands
+    assert windowed.factors is not None
+    batch, row, *window, _ = (0 if d is None else 4 * factors.strides[d] for d in windowed.factors)
+    depth = source.shape[windowed.operand[3]]
+    counts, strides = (*windowed.window, depth), (*apart, 4 * source.strides[windowed.operand[3]])
+    runs = [FloatRun(*run) for run in zip(counts, strides, window, strict=True) if run[0] > 1]
+    _, columns, vectors = vector_tile(Grid((1, 1, grid.sizes[2]), grid.channels, grid.strides))
+    return FloatProduct(grid, tuple(runs), (batch, row), (1, columns, vectors), epilogue)
 
 
 def _stencil(

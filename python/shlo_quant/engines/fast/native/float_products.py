@@ -1,0 +1,128 @@
+"""Sums of products of floats, term by term: the order and every rounding are the reference interpreter's.
+
+Vectors lie along the result's channels, so that each sum is still one product after the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from torch_mlir import ir
+from torch_mlir.dialects import arith
+
+from shlo_quant.engines.fast.native import emitter as emit
+from shlo_quant.engines.fast.native.epilogue import Epilogue, Grid, Results, parts_of_block
+from shlo_quant.engines.fast.native.kernels import LANES
+
+F32 = np.dtype(np.float32)
+
+
+@dataclass(frozen=True)
+class FloatRun:
+    """A loop over terms: how many, and how many bytes further operand and factors are read each time."""
+
+    count: int
+    stride: int
+    factor_stride: int
+
+
+@dataclass(frozen=True)
+class FloatProduct:
+    """f32 products and sums, rounded one by one, from zero on.
+
+    Attributes:
+      runs: the loops over the terms of a sum, the outermost first.
+      factor_strides: bytes between the factors of one batch and row and those of the next.
+      tile: rows, columns, vectors of 16 channels computed at once.
+    """
+
+    grid: Grid
+    runs: tuple[FloatRun, ...]
+    factor_strides: tuple[int, int]
+    tile: tuple[int, int, int]
+    epilogue: Epilogue
+
+    @property
+    def operands(self) -> int:
+        """Operand, factors, the epilogue's inputs, result."""
+        return len(self.epilogue.inputs) + 3
+
+    @property
+    def _tiles(self) -> tuple[int, int, int, int]:
+        batch, rows, columns = self.grid.sizes
+        blocks = -(-self.grid.channels // (LANES * self.tile[2]))
+        return batch, rows, -(-columns // self.tile[1]), blocks
+
+    @property
+    def units(self) -> int:
+        return math.prod(self._tiles)
+
+    def emit(self, pointers: Sequence[ir.Value], begin: ir.Value, end: ir.Value) -> None:
+        operand, factors, *others = pointers
+        _, columns, vectors = self.tile
+        memory = Results.reserve(F32, (1, columns), vectors * LANES)
+
+        def unit(index: ir.Value, _carried: list[ir.Value]) -> list[ir.Value]:
+            batch, row, column, block = emit.split(index, self._tiles)
+            position = [batch, row, emit.tile_start(column, columns, self.grid.sizes[2])]
+            results = Results(
+                memory, F32, (1, columns), vectors * LANES, parts_of_block(block, vectors, self.grid.channels)
+            )
+            second = emit.at(factors, emit.scaled(list(zip((batch, row), self.factor_strides, strict=True))))
+            starts = [
+                (
+                    emit.at(second, emit.scaled([(part.channel, 4)])),
+                    n * LANES * 4,
+                    min(part.lanes, LANES),
+                    part.offset + n * LANES,
+                )
+                for part in results.parts
+                for n in range(-(-part.lanes // LANES))
+            ]
+            zeros = [emit.splat(0.0, F32, lanes) for _, _, lanes, _ in starts] * columns
+            bases = [emit.at(pointer, offset) for pointer, offset, _, _ in starts]
+            lanes = [count for _, _, count, _ in starts]
+            source = self.grid.source(operand, position)
+            sums = self._sum(self.runs, source, bases, lanes, zeros)
+            for number, total in enumerate(sums):
+                place, group = divmod(number, len(starts))
+                results.store(place, starts[group][3], total)
+            self.epilogue.emit(others, results, position)
+            return []
+
+        emit.loop(begin, end, unit)
+
+    def _sum(
+        self,
+        runs: Sequence[FloatRun],
+        source: ir.Value,
+        factors: list[ir.Value],
+        lanes: list[int],
+        sums: list[ir.Value],
+    ) -> list[ir.Value]:
+        """Add the terms of these loops."""
+        if not runs:
+            return self._term(source, factors, lanes, sums)
+
+        def body(index: ir.Value, carried: list[ir.Value]) -> list[ir.Value]:
+            here = emit.at(source, emit.scaled([(index, runs[0].stride)]))
+            offset = emit.scaled([(index, runs[0].factor_stride)])
+            return self._sum(runs[1:], here, [emit.at(f, offset) for f in factors], lanes, carried)
+
+        return emit.loop(emit.integer(0), emit.integer(runs[0].count), body, sums)
+
+    def _term(
+        self, source: ir.Value, factors: list[ir.Value], lanes: list[int], sums: list[ir.Value]
+    ) -> list[ir.Value]:
+        """Add one product to every sum."""
+        loaded = [emit.load(emit.vector_type(F32, n), f) for f, n in zip(factors, lanes, strict=True)]
+        result = []
+        for place in range(self.tile[1]):
+            element = emit.load(emit.element_type(F32), emit.at(source, place * self.grid.strides[2]))
+            for group, factor in enumerate(loaded):
+                product = arith.mulf(emit.broadcast(element, lanes[group]), factor)
+                result.append(arith.addf(sums[place * len(loaded) + group], product))
+        return result
