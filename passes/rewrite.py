@@ -1,7 +1,8 @@
 """Rewriting on MLIR objects: `Rewriter` for ops, `convert_types` for types.
 
 The bindings crash on handles of erased ops and on erased ops that still have uses. `Rewriter` therefore frees
-nothing while handles are alive: collect, rewrite, free last; misuse is a Python error with a location.
+nothing while handles are alive: collect, rewrite, free last; misuse is a Python error with a location. The hash of an
+op changes with its operands and attributes (that of a value does not), so ops that are rewritten are no keys.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Rewriter:
 
     def __init__(self, module: ir.Module) -> None:
         self._root = module.operation
-        self._dead: dict[ir.Operation, None] = {}
+        self._dead: list[ir.Operation] = []
 
     def __enter__(self) -> Rewriter:
         return self
@@ -44,7 +45,7 @@ class Rewriter:
         A snapshot: ops created later are not visited, ops erased meanwhile are skipped.
         """
         for op in walk(self._root, *names):
-            if op not in self._dead:
+            if not self.is_dead(op):
                 yield op
 
     @contextlib.contextmanager
@@ -67,12 +68,12 @@ class Rewriter:
 
     def erase(self, op: ir.Operation) -> None:
         """Mark an op as gone: no user any more, freed at the end, when it must have no uses."""
-        self._dead[op] = None
+        self._dead.append(op)
         op.attributes[_DEAD] = ir.UnitAttr.get()
 
     def is_dead(self, op: ir.Operation) -> bool:
         """Whether an earlier rewrite took this op."""
-        return op in self._dead
+        return _DEAD in op.attributes
 
     def _free(self) -> None:
         """Free erased ops, users before producers; those inside a dead parent go with it."""
@@ -86,12 +87,12 @@ class Rewriter:
                     op.erase()
             assert len(kept) < len(left), f"{describe(kept[0].location)}: erased {kept[0].name} still has uses"
             left = kept[::-1]
-        self._dead = {}
+        self._dead = []
 
     def _inside_dead(self, op: ir.Operation) -> bool:
         parent = op.parent
         while parent is not None:
-            if parent in self._dead:
+            if self.is_dead(parent):
                 return True
             parent = parent.parent
         return False

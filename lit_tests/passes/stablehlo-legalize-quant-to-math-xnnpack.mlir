@@ -110,11 +110,11 @@ func.func @subtract(%a: !a, %b: !b) -> !r {
 
 // CHECK-LABEL: func.func @multiply
 // CHECK-SAME:    (%[[ARG0:.*]]: tensor<4xi8>, %[[ARG1:.*]]: tensor<4xi8>)
-// CHECK-NEXT:    %[[C1:.*]] = stablehlo.constant dense<3> : tensor<4xi32>
 // CHECK-NEXT:    %[[CV1:.*]] = stablehlo.convert %[[ARG0]] : (tensor<4xi8>) -> tensor<4xi32>
+// CHECK-NEXT:    %[[C1:.*]] = stablehlo.constant dense<3> : tensor<4xi32>
 // CHECK-NEXT:    %[[SUB1:.*]] = stablehlo.subtract %[[CV1]], %[[C1]] : tensor<4xi32>
-// CHECK-NEXT:    %[[C2:.*]] = stablehlo.constant dense<-2> : tensor<4xi32>
 // CHECK-NEXT:    %[[CV2:.*]] = stablehlo.convert %[[ARG1]] : (tensor<4xi8>) -> tensor<4xi32>
+// CHECK-NEXT:    %[[C2:.*]] = stablehlo.constant dense<-2> : tensor<4xi32>
 // CHECK-NEXT:    %[[SUB2:.*]] = stablehlo.subtract %[[CV2]], %[[C2]] : tensor<4xi32>
 // CHECK-NEXT:    %[[MUL1:.*]] = stablehlo.multiply %[[SUB1]], %[[SUB2]] : tensor<4xi32>
 // CHECK-NEXT:    %[[C3:.*]] = stablehlo.constant dense<1.250000e-01> : tensor<4xf32>

@@ -48,18 +48,17 @@ class ApplyXnnpackRewrites(ModulePass):
 
     def run(self, module: ir.Module) -> None:
         chains = Chains(module)
-        merged = {clamp for _, clamp in _merged(chains)}
+        merged = dict(_merged(chains))
+        products = {result for result in chains.functions if chains.is_product(result)}
         with Rewriter(module) as rewriter:
-            for op, function in chains.functions.items():
-                if op in merged:
-                    before = chains.before(op)
-                    assert before is not None, "a merged clamp has a tensor before it"
-                    function.operand.replace_all_uses_with(before.operands[0])
+            for result, function in chains.functions.items():
+                if result in merged:
+                    function.operand.replace_all_uses_with(merged[result].operands[0])
                     continue
-                result = uniform_type(op.results[0])
-                assert result is not None, "functions end in a uniform type"
+                op, uniform = result.owner.operation, uniform_type(result)
+                assert uniform is not None, "functions end in a uniform type"
                 with rewriter.before(op):
-                    looked_up = table_lookup(result, function, chains.is_product(op))
+                    looked_up = table_lookup(uniform, function, result in products)
                 if looked_up is not None:
                     op.operands[0] = looked_up
             spell_out_pools(rewriter)
@@ -86,24 +85,25 @@ class Rewrites:
 def rewrites(module: ir.Module) -> Rewrites:
     """What `ApplyXnnpackRewrites` is going to do to a program, and what it will not do although XNNPACK does."""
     chains = Chains(module)
-    findings, merged = [], []
-    for before, _ in _merged(chains):
-        merged.append(tensor_name(before.location))
-        findings.append(
-            finding(before, "XNNPACK merges the clamp behind it into what makes this tensor, so that it vanishes")
-        )
-    for op, function in chains.functions.items():
-        if is_square(function) and not chains.is_product(op):
-            findings.append(finding(op, "XNNPACK computes this square by a table, which rounds otherwise"))
-    in_tables = [tensor_name(op.location) for op in chains.functions if chains.in_table(op)]
+    merged = list(dict(_merged(chains)).values())
+    findings = [
+        finding(op, "XNNPACK merges the clamp behind it into what makes this tensor, so that it vanishes")
+        for op in merged
+    ]
+    for result, function in chains.functions.items():
+        if is_square(function) and not chains.is_product(result):
+            reason = "XNNPACK computes this square by a table, which rounds otherwise"
+            findings.append(finding(result.owner.operation, reason))
+    in_tables = [tensor_name(r.owner.operation.location) for r in chains.functions if chains.in_table(r)]
     wrong = list(defects(module, chains))
     findings += [finding for _, finding in wrong]
-    return Rewrites(tuple(findings), tuple(merged), tuple(in_tables), tuple(name for name, _ in wrong))
+    names = [tensor_name(op.location) for op in merged]
+    return Rewrites(tuple(findings), tuple(names), tuple(in_tables), tuple(name for name, _ in wrong))
 
 
-def _merged(chains: Chains) -> Iterator[tuple[ir.Operation, ir.Operation]]:
-    """The quantizes between a weighted sum and a clamp that XNNPACK merges into it, and the quantize behind that."""
-    for op in chains.functions:
-        before = chains.before(op) if chains.is_moved_clamp(op) else None
+def _merged(chains: Chains) -> Iterator[tuple[ir.Value, ir.Operation]]:
+    """The results that XNNPACK clamps in the weighted sum before them, and the quantize that vanishes."""
+    for result in chains.functions:
+        before = chains.before(result) if chains.is_moved_clamp(result) else None
         if before is not None and is_weighted_sum(before.operands[0]):
-            yield before, op
+            yield result, before

@@ -16,62 +16,56 @@ from shlo_quant.passes.apply_xnnpack_rewrites.functions import (
     is_square,
 )
 from shlo_quant.passes.dialects.constants import stored_constant
-from shlo_quant.passes.dialects.quant import UniformType, uniform_type
+from shlo_quant.passes.dialects.quant import uniform_type
 from shlo_quant.passes.dot_like import DOT_LIKE
 from shlo_quant.passes.rewrite import defining_op, users, walk
 
 
 class Chains:
-    """The functions of one tensor in a module, by the `uniform_quantize` that ends each.
+    """The functions of one tensor in a module.
 
     Attributes:
-      functions: the functions, identities included, in program order.
+      functions: by the result of the `uniform_quantize` behind each, in program order; identities included.
     """
 
     def __init__(self, module: ir.Module) -> None:
-        self.functions: dict[ir.Operation, Function] = {}
-        self._next: dict[ir.Operation, ir.Operation] = {}
+        self.functions: dict[ir.Value, Function] = {}
+        self._continued: set[ir.Value] = set()
         for op in walk(module.operation, "stablehlo.uniform_quantize"):
-            function = function_of(op.operands[0])
-            if function is None or not all(
-                map(is_signed_8_bit, (uniform_type(function.source), uniform_type(op.results[0])))
-            ):
+            function, result = function_of(op.operands[0]), op.results[0]
+            if function is None or not (is_signed_8_bit(function.source) and is_signed_8_bit(result)):
                 continue
-            self.functions[op] = function
-            before = self.before(op)
-            if before is not None and is_one_kernel(function):
-                self._next[before] = op
+            self.functions[result] = function
+            if is_one_kernel(function) and self.before(result) is not None:
+                self._continued.add(function.source)
 
-    def before(self, op: ir.Operation) -> ir.Operation | None:
-        """The `uniform_quantize` that makes the tensor of an op's function, if this function is its only use."""
-        function = self.functions[op]
+    def before(self, result: ir.Value) -> ir.Operation | None:
+        """The `uniform_quantize` that makes the tensor of a result's function, if this function is its only use."""
+        function = self.functions[result]
         return defining_op(function.source, "stablehlo.uniform_quantize") if function.is_sole_use else None
 
-    def continues(self, op: ir.Operation) -> bool:
-        """Whether a one-operand kernel takes what a `uniform_quantize` makes to the next one."""
-        return op in self._next
+    def in_table(self, result: ir.Value) -> bool:
+        """Whether a result lies inside a table: a one-operand kernel makes it, and one takes it to the next."""
+        return result in self._continued and result in self.functions and is_one_kernel(self.functions[result])
 
-    def in_table(self, op: ir.Operation) -> bool:
-        """Whether the tensor that a `uniform_quantize` makes lies inside a table."""
-        return op in self.functions and is_one_kernel(self.functions[op]) and self.continues(op)
-
-    def is_product(self, op: ir.Operation) -> bool:
-        """Whether a square is inside a table, and therefore computed by the kernel for products."""
-        if op not in self.functions or not is_square(self.functions[op]):
+    def is_product(self, result: ir.Value) -> bool:
+        """Whether a result is a square inside a table, and therefore computed by the kernel for products."""
+        if not is_square(self.functions[result]) or self.before(result) is None:
             return False
-        before = self.before(op)
-        return before in self.functions and bool(self.functions[before].ops) and is_one_kernel(self.functions[before])
+        before = self.functions.get(self.functions[result].source)
+        return before is not None and bool(before.ops) and is_one_kernel(before)
 
-    def is_moved_clamp(self, op: ir.Operation) -> bool:
-        """Whether a function is a clamp into other parameters, outside tables, of a tensor that nothing else uses."""
-        function = self.functions.get(op)
-        if function is None or not is_clamp(function) or self.continues(op) or self.before(op) is None:
+    def is_moved_clamp(self, result: ir.Value) -> bool:
+        """Whether a result is clamped from other parameters, outside tables, and the only use of what it is made of."""
+        function = self.functions.get(result)
+        if function is None or not is_clamp(function) or result in self._continued or self.before(result) is None:
             return False
-        return uniform_type(function.source) != uniform_type(op.results[0])
+        return uniform_type(function.source) != uniform_type(result)
 
 
-def is_signed_8_bit(uniform: UniformType | None) -> bool:
-    """Whether a type is what XNNPACK's 8-bit kernels take."""
+def is_signed_8_bit(value: ir.Value) -> bool:
+    """Whether a tensor is of a type that XNNPACK's 8-bit kernels take."""
+    uniform = uniform_type(value)
     return uniform is not None and uniform.storage_bits == 8 and uniform.is_signed and not uniform.is_per_axis
 
 

@@ -37,7 +37,8 @@ def _tensor_behind(op: ir.Operation) -> str:
 
 
 def _why_quantized_is_wrong(op: ir.Operation, chains: Chains) -> str | None:
-    before = chains.before(op) if chains.is_moved_clamp(op) else None
+    result = op.results[0]
+    before = chains.before(result) if chains.is_moved_clamp(result) else None
     if before is not None:
         pool = defining_op(before.operands[0], "stablehlo.reduce_window")
         return None if pool is None else "it merges this clamp into the max pool before it, and does not rescale"
@@ -48,11 +49,11 @@ def _why_quantized_is_wrong(op: ir.Operation, chains: Chains) -> str | None:
 
 def _why_addition_is_wrong(total: ir.Operation, op: ir.Operation) -> str | None:
     dequantizes = [defining_op(v, "stablehlo.uniform_dequantize") for v in total.operands]
-    types = [uniform_type(d.operands[0]) for d in dequantizes if d is not None] + [uniform_type(op.results[0])]
-    known = [t for t in types if t is not None and is_signed_8_bit(t)]
-    if len(known) < 3:
+    values = [*(d.operands[0] for d in dequantizes if d is not None), op.results[0]]
+    types = [t for v in values if is_signed_8_bit(v) and (t := uniform_type(v)) is not None]
+    if len(types) < 3:
         return None
-    lhs, rhs, result = known
+    lhs, rhs, result = types
     ratio = max(operand_ratios(ArrayOperations(F32, 1), (lhs, rhs), result))
     return f"the operands' scales are {ratio:.2g} of the result's, less than 2**-11" if ratio < SMALLEST_RATIO else None
 

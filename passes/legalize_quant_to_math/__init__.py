@@ -73,7 +73,6 @@ def _lower_ops(module: ir.Module, lowering: Lowering) -> Iterator[Finding]:
     """Run the rule of every op that touches quantized types; yield those that cannot be lowered."""
     with Rewriter(module) as rewriter:
         islands.lower_means(rewriter, lowering)
-    with Rewriter(module) as rewriter:
         for op in rewriter.ops():
             with rewriter.before(op):
                 try:

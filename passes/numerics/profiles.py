@@ -109,8 +109,8 @@ def without_zero_point(operations: Operations[V], stored: V, operand: Quantizati
     if not any(operand.zero_points):
         return stored
     bits = 32 if reach(operand) < 1 << 31 else 64
-    zero_points = operations.integers(operand.zero_points, operand.quantized_dimension, bits)
-    return operations.subtract(operations.to_integer(stored, bits, True), zero_points)
+    wide = operations.to_integer(stored, bits, True)
+    return operations.subtract(wide, operations.integers(operand.zero_points, operand.quantized_dimension, bits))
 
 
 def same_in_integers(float_format: FloatFormat, operand: Quantization, result: Quantization) -> bool:
