@@ -128,6 +128,17 @@ def test_sorting_numbers_and_nan_loses_none() -> None:
     np.testing.assert_array_equal(np.sort(evaluate(text, values)), np.sort(values))
 
 
+def test_a_result_may_be_an_argument_that_is_only_moved() -> None:
+    text = function(
+        "(%a: tensor<16x16xf32>) -> tensor<12x16xf32>",
+        "%0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<16x16xf32>) -> tensor<16x16xf32>",
+        "%1 = stablehlo.slice %0 [2:14, 0:16] : (tensor<16x16xf32>) -> tensor<12x16xf32>",
+        "return %1 : tensor<12x16xf32>",
+    )
+    values = np.random.default_rng(0).random((16, 16)).astype(np.float32)
+    np.testing.assert_array_equal(evaluate(text, values), values.T[2:14])
+
+
 # ---- rounding and functions
 
 

@@ -131,12 +131,12 @@ class _Frame:
                 self._code.run(step, threads)
                 continue
             kernel, operands, results, dead = step
-            values = kernel([slots[o] if isinstance(o, int) else o for o in operands])
+            values = kernel([self._value(o, slots, arguments) for o in operands])
             for slot, value in zip(results, values, strict=True):
                 slots[slot] = value
             for slot in dead:
                 slots[slot] = None
-        return [np.array(slots[r] if isinstance(r, int) else r, order="C") for r in self._results]
+        return [np.array(self._value(r, slots, arguments), order="C") for r in self._results]
 
     def _place(self, number: int, buffer: Buffer) -> Array:
         if buffer.is_constant and buffer.content is not None:
@@ -181,13 +181,32 @@ class _Frame:
 
         return copy, [step.source], (), ()
 
-    def _operand(self, operand: View | int) -> Array | int:
-        return operand if isinstance(operand, int) else self._array(operand)
+    def _operand(self, operand: View | int) -> Array | View | int:
+        """What is known of an operand before a run: its array, unless it is in a slot or a view of an argument."""
+        if isinstance(operand, int) or self._plan.buffers[operand.buffer].argument is not None:
+            return operand
+        return self._array(operand)
+
+    def _value(
+        self, operand: Array | View | int, slots: Sequence[Array | None], arguments: Sequence[Array]
+    ) -> Array | None:
+        """The array of an operand during a run."""
+        if isinstance(operand, int):
+            return slots[operand]
+        if isinstance(operand, np.ndarray):
+            return operand
+        argument = self._plan.buffers[operand.buffer].argument
+        assert argument is not None, "other views are arrays before"
+        return _viewed(operand, arguments[argument].reshape(-1).view(np.uint8))
 
     def _array(self, view: View) -> Array:
         """A view of this frame's memory as an array."""
-        assert not view.biased, "only native kernels read biased views"
-        size = view.dtype.itemsize
-        base = self._buffers[view.buffer][view.offset * size :]
-        strides = tuple(size * s for s in view.strides)
-        return np.ndarray(view.shape, view.dtype, base, 0, strides)
+        return _viewed(view, self._buffers[view.buffer])
+
+
+def _viewed(view: View, memory: Array) -> Array:
+    """A view of bytes as an array."""
+    assert not view.biased, "only native kernels read biased views"
+    size = view.dtype.itemsize
+    strides = tuple(size * s for s in view.strides)
+    return np.ndarray(view.shape, view.dtype, memory[view.offset * size :], 0, strides)
