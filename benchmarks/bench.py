@@ -102,7 +102,7 @@ def main() -> int:
     """Print the table; return the exit code."""
     arguments = _parser().parse_args()
     arguments.models = arguments.models.absolute()
-    _build_missing(arguments.names, arguments.models)
+    build_missing(arguments.names, arguments.models)
     print(f"best of {arguments.repetitions}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start\n")
     print(f"| {' | '.join(COLUMNS)} |\n|---|{'--:|' * (len(COLUMNS) - 1)}", flush=True)
     above = []
@@ -132,7 +132,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _build_missing(names: list[str], directory: Path) -> None:
+def build_missing(names: list[str], directory: Path) -> None:
+    """Build and save the models of those names that are not in the directory."""
     missing = [name for name in names if not (directory / f"{name}.pt2").exists()]
     if missing:
         subprocess.run([sys.executable, HERE / "models.py", *missing, "--out", directory], check=True)

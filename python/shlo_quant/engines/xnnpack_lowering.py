@@ -94,10 +94,12 @@ def check_storage(program: ExportedProgram, names: Sequence[str]) -> None:
 def return_tensors(program: ExportedProgram, names: Sequence[str]) -> dict[str, int]:
     """Make a program return the named quantized tensors too, after its own results; it is changed in place.
 
-    Of tensors that only a dropout or clone parts, executorch keeps the first, and this stands for all of them.
+    Executorch makes one of tensors that only a dropout or clone parts, and refuses a delegate that returns this twice:
+    as the last of them may be returned to another delegate, it stands for all.
     Returns: which result each is, by name. Raises: InputError for a name that no quantize node has.
     """
-    nodes = [_origin(node) for node in quantize_nodes(program, names)]
+    last = {_origin(node): node for node in program.graph.nodes if node.target == _QUANTIZE}
+    nodes = [last.get(_origin(node), node) for node in quantize_nodes(program, names)]
     output = program.graph.output_node()
     results = list(output.args[0])
     added = [node for node in dict.fromkeys(nodes) if node not in results]
