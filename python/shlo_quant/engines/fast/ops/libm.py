@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -21,6 +21,8 @@ RELATIVE_ERROR = 2.0**-46
 """Much more than numpy's f64 functions are off (4 units in the last place, 2^-50)."""
 LARGEST_ARGUMENT = 2.0**20
 """Beyond this, numpy's sine, cosine and tangent are not asked."""
+PIECE = 1 << 15
+"""Elements at a time; what comes up in between stays in the cache."""
 
 VECTORIZED: dict[str, Callable[..., Array]] = {
     "atan2": np.arctan2,
@@ -42,18 +44,26 @@ PERIODIC = frozenset({"cos", "sin", "tan"})
 
 def evaluate(name: str, element: ElementType, *operands: Array) -> Array:
     """`name` of operands of a float type, rounded to that type."""
-    wide = [operand.astype(np.float64) for operand in operands]
+    shape = np.broadcast_shapes(*(operand.shape for operand in operands))
+    flat = [np.broadcast_to(operand, shape).reshape(-1) for operand in operands]
+    result = np.empty(flat[0].shape, element.dtype)
+    for start in range(0, result.size, PIECE):
+        piece = slice(start, start + PIECE)
+        result[piece] = _evaluate_piece(name, element, [operand[piece].astype(np.float64) for operand in flat])
+    return result.reshape(shape)
+
+
+def _evaluate_piece(name: str, element: ElementType, operands: Sequence[Array]) -> Array:
     if element.dtype == np.float64:
-        return _exact(name, *wide)
-    guess = np.asarray(VECTORIZED[name](*wide))
+        return _exact(name, *operands)
+    guess = np.asarray(VECTORIZED[name](*operands))
     low, high = (element.rounded(guess * (1 + error)) for error in (-RELATIVE_ERROR, RELATIVE_ERROR))
-    doubtful = np.asarray(element.to_bits(low) != element.to_bits(high)) & ~np.isnan(guess)
+    doubtful = (element.to_bits(low) != element.to_bits(high)) & ~np.isnan(guess)
     if name in PERIODIC:
-        doubtful |= np.abs(wide[0]) > LARGEST_ARGUMENT
+        doubtful |= np.abs(operands[0]) > LARGEST_ARGUMENT
     result = element.rounded(guess)
     if doubtful.any():
-        parts = [part[doubtful] for part in np.broadcast_arrays(*wide)]
-        result[doubtful] = element.rounded(_exact(name, *parts))
+        result[doubtful] = element.rounded(_exact(name, *(operand[doubtful] for operand in operands)))
     return result
 
 
