@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -126,6 +127,18 @@ def test_two_callers_at_once() -> None:
     for caller in callers:
         caller.join()
     assert failures == []
+
+
+def test_runs_leave_no_memory_behind() -> None:
+    executable, x = FastEngine().compile(parse(CONVOLUTION)), ramp()
+
+    def pages_after(runs: int) -> int:
+        for _ in range(runs):
+            executable.run([x])
+        return int(Path("/proc/self/statm").read_text().split()[1])
+
+    before = pages_after(200)
+    assert pages_after(2000) - before < 256  # a megabyte; one result of each run would be 60
 
 
 def test_runs_in_a_forked_child() -> None:

@@ -165,6 +165,74 @@ def test_a_network_of_two_layers_runs_in_two_kernels() -> None:
     np.testing.assert_array_equal(actual, expected)
 
 
+# ---- products of floats
+
+
+def in_order(terms: Array) -> Array:
+    """Sums of f32 along the last dimension, one term after the other."""
+    total = np.zeros(terms.shape[:-1], F32)
+    for index in range(terms.shape[-1]):
+        total = total + terms[..., index]
+    return total
+
+
+def floats(draw: np.random.Generator, *shape: int) -> Array:
+    """Of all magnitudes, so that every order of a sum gives another value."""
+    return (draw.standard_normal(shape) * 10.0 ** draw.integers(-4, 5, shape)).astype(np.float32)
+
+
+@pytest.mark.parametrize("columns", [1, 5, 16, 40])
+@pytest.mark.parametrize("is_constant", [True, False])
+def test_float_dot_adds_in_order(columns: int, is_constant: bool) -> None:
+    draw = np.random.default_rng(columns)
+    x, y = floats(draw, 70, 33), floats(draw, 33, columns)
+    expected = in_order(np.einsum("ik,kj->ijk", x, y))
+    dot = f"stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : ({typed(x)}, {typed(y)}) -> {typed(expected)}"
+    bits = y.tobytes().hex().upper()
+    argument, constant = f", %y: {typed(y)}", f'%y = stablehlo.constant dense<"0x{bits}"> : {typed(y)}'
+    text = f"""
+      func.func @main(%x: {typed(x)}{"" if is_constant else argument}) -> {typed(expected)} {{
+        {constant if is_constant else ""}
+        %0 = {dot}
+        return %0 : {typed(expected)}
+      }}"""
+    (actual,) = run(text, *([x] if is_constant else [x, y]))
+    np.testing.assert_array_equal(actual.view(np.int32), expected.view(np.int32))
+
+
+def test_float_dot_of_batches_of_transposed_matrices() -> None:
+    draw = np.random.default_rng(3)
+    x, y = floats(draw, 2, 3, 7, 9), floats(draw, 2, 3, 20, 9)
+    expected = in_order(np.einsum("abik,abjk->abijk", x, y))
+    text = f"""
+      func.func @main(%x: {typed(x)}, %y: {typed(y)}) -> {typed(expected)} {{
+        %0 = stablehlo.dot_general %x, %y, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3]
+          : ({typed(x)}, {typed(y)}) -> {typed(expected)}
+        return %0 : {typed(expected)}
+      }}"""
+    executable = FastEngine().compile(ir.Module.parse(text, new_context()))
+    np.testing.assert_array_equal(executable.run([x, y])[0].view(np.int32), expected.view(np.int32))
+
+
+def test_float_convolution_adds_window_by_window_then_features() -> None:
+    draw = np.random.default_rng(4)
+    x, w = floats(draw, 1, 5, 8, 9), floats(draw, 6, 5, 3, 3)
+    padded = np.pad(x, [(0, 0), (0, 0), (1, 1), (1, 1)])
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))[:, None, :, ::2, ::2]
+    terms = np.moveaxis(windows * w[None, :, :, None, None], 2, -1)  # batch, output, row, column, window, feature
+    expected = in_order(np.ascontiguousarray(terms).reshape(*terms.shape[:4], -1))
+    text = f"""
+      func.func @main(%x: {typed(x)}) -> {typed(expected)} {{
+        %w = stablehlo.constant dense<"0x{w.tobytes().hex().upper()}"> : {typed(w)}
+        %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1],
+          window = {{stride = [2, 2], pad = [[1, 1], [1, 1]]}}
+          {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} : ({typed(x)}, {typed(w)}) -> {typed(expected)}
+        return %0 : {typed(expected)}
+      }}"""
+    (actual,) = run(text, x, native_steps=1)
+    np.testing.assert_array_equal(actual.view(np.int32), expected.view(np.int32))
+
+
 # ---- windows and reductions
 
 

@@ -36,6 +36,14 @@ class Lowered:
 
 
 @dataclass(frozen=True)
+class Chain:
+    """Ops that make a byte of another one, in program order."""
+
+    source: ir.Value
+    ops: tuple[ir.Operation, ...]
+
+
+@dataclass(frozen=True)
 class Context:
     """What is known about the values around groups.
 
@@ -65,7 +73,10 @@ class _Lowering:
     def lowered(self) -> Lowered:
         if self._group.source is not None:
             self._input(self._group.source.results[0])
-        self._emit(self._group.root)
+        chains = self._needed()
+        for op in self._group.ops:
+            if op in chains:
+                self._emit(op, chains[op])
         numbers: dict[ir.Value | str, int] = {name: number for number, name in enumerate(self._inputs)}
         instructions = []
         for made, operands, result in self._instructions:
@@ -74,28 +85,40 @@ class _Lowering:
         dtypes = tuple(v.dtype if isinstance(v, np.ndarray) else numpy_dtype(v) for v in self._inputs.values())
         return Lowered(Expression(dtypes, tuple(instructions)), tuple(self._inputs.values()))
 
+    def _needed(self) -> dict[ir.Operation, Chain | None]:
+        """The ops to compute, and for those that a table computes the chain it stands for."""
+        needed: dict[ir.Operation, Chain | None] = {}
+        waiting = [self._group.ops[-1]]
+        while waiting:
+            op = waiting.pop()
+            if op in needed:
+                continue
+            needed[op] = chain = self._chain(op)
+            operands = op.operands if chain is None else [chain.source]
+            waiting += [made for made in map(self._made, operands) if made is not None]
+        return needed
+
+    def _made(self, value: ir.Value) -> ir.Operation | None:
+        """The op of the group that makes a value."""
+        op = defining_op(value)
+        return op if op is not None and op in self._group.ops else None
+
     def _input(self, value: ir.Value) -> None:
         self._inputs[value] = value
         known = self._constants.get(value)
         self._ranges[value] = Range.of_type(numpy_dtype(value)) if known is None else Range.of_array(known)
 
-    def _emit(self, value: ir.Value) -> None:
-        """Add the instructions that make a value, those of its operands first."""
-        if value in self._ranges:
+    def _emit(self, op: ir.Operation, chain: Chain | None) -> None:
+        """Add the instruction of an op whose operands are there, or come from outside."""
+        for operand in op.operands if chain is None else [chain.source]:
+            if operand not in self._ranges:
+                self._input(operand)
+        if chain is not None:
+            self._table(op, chain)
             return
-        op = defining_op(value)
-        if op is None or op not in self._group.ops:
-            self._input(value)
-            return
-        source = self._table_source(op)
-        if source is not None:
-            self._emit(source)
-            self._table(op, source)
-            return
-        for operand in op.operands:
-            self._emit(operand)
+        result = op.results[0]
         made, found = ranged(
-            instruction(op, (), [numpy_dtype(o) for o in op.operands], numpy_dtype(value)),
+            instruction(op, (), [numpy_dtype(o) for o in op.operands], numpy_dtype(result)),
             [self._ranges[o] for o in op.operands],
         )
         operands: list[ir.Value | str] = list(op.operands)
@@ -105,8 +128,8 @@ class _Lowering:
         if reciprocal is not None:
             made = replace(made, form="divide_by_constant")
             operands[1] = reciprocal
-        self._instructions.append((made, operands, value))
-        self._ranges[value] = found
+        self._instructions.append((made, operands, result))
+        self._ranges[result] = found
 
     def _is_ordered_clamp(self, op: ir.Operation) -> bool:
         """Whether comparisons alone clamp right: no NaN, and equal zeros of two signs give what they should."""
@@ -138,52 +161,43 @@ class _Lowering:
 
     # ---- functions of bytes
 
-    def _table_source(self, op: ir.Operation) -> ir.Value | None:
-        """The one byte that a byte is a function of, by a chain of ops that is worth a table."""
+    def _chain(self, op: ir.Operation) -> Chain | None:
+        """The ops that make a byte of one other byte and of nothing else, if they are worth a table."""
         if not has_byte_permutations() or not _is_byte(op.results[0]):
             return None
-        sources, length = self._sources(op)
-        return next(iter(sources)) if len(sources) == 1 and length >= SHORTEST_CHAIN else None
+        sources: set[ir.Value] = set()
+        ops: set[ir.Operation] = set()
+        waiting = [op]
+        while waiting:
+            made = waiting.pop()
+            ops.add(made)
+            for operand in made.operands:
+                maker = self._made(operand)
+                if operand in self._constants:
+                    if _uniform(self._constants[operand]) is None:
+                        return None
+                elif _is_byte(operand):
+                    sources.add(operand)
+                elif maker is None:
+                    return None
+                elif maker not in ops:
+                    waiting.append(maker)
+        if len(sources) != 1 or len(ops) < SHORTEST_CHAIN:
+            return None
+        return Chain(sources.pop(), tuple(made for made in self._group.ops if made in ops))
 
-    def _sources(self, op: ir.Operation) -> tuple[set[ir.Value | None], int]:
-        """The bytes that an op's result is made of, and by how many ops; None among them for anything else."""
-        sources: set[ir.Value | None] = set()
-        length = 1
-        for operand in op.operands:
-            made = defining_op(operand)
-            if operand in self._constants:
-                sources |= set() if _uniform(self._constants[operand]) is not None else {None}
-            elif _is_byte(operand):
-                sources.add(operand)
-            elif made is None or made not in self._group.ops:
-                sources.add(None)
-            else:
-                further, steps = self._sources(made)
-                sources, length = sources | further, length + steps
-        return sources, length
-
-    def _table(self, op: ir.Operation, source: ir.Value) -> None:
+    def _table(self, op: ir.Operation, chain: Chain) -> None:
         """Compute the result for each byte, and look it up."""
-        known = {source: np.arange(256, dtype=np.uint8).view(numpy_dtype(source))}
-
-        def value_of(value: ir.Value) -> Array:
-            if value in self._constants:
-                uniform = _uniform(self._constants[value])
-                assert uniform is not None
-                return uniform
-            if value not in known:
-                made = defining_op(value)
-                assert made is not None
-                known[value] = self._kernels[made]([value_of(o) for o in made.operands])[0]
-            return known[value]
-
-        table = np.broadcast_to(value_of(op.results[0]), (256,))
+        result, source = op.results[0], chain.source
+        known: dict[ir.Value, Array] = {source: np.arange(256, dtype=np.uint8).view(numpy_dtype(source))}
+        for made in chain.ops:
+            operands = [known[o] if o in known else _uniform(self._constants[o]) for o in made.operands]
+            known[made.results[0]] = self._kernels[made](operands)[0]  # type: ignore[arg-type] # uniform, as _chain saw
         name = f"table {len(self._inputs)}"
-        self._inputs[name] = np.ascontiguousarray(table)
-        dtype = numpy_dtype(op.results[0])
-        made = Instruction("table", (), (numpy_dtype(source), dtype), dtype)
-        self._instructions.append((made, [source, name], op.results[0]))
-        self._ranges[op.results[0]] = Range.of_array(table)
+        self._inputs[name] = np.ascontiguousarray(np.broadcast_to(known[result], (256,)))
+        lookup = Instruction("table", (), (numpy_dtype(source), numpy_dtype(result)), numpy_dtype(result))
+        self._instructions.append((lookup, [source, name], result))
+        self._ranges[result] = Range.of_array(known[result])
 
 
 def _uniform(array: Array) -> Array | None:

@@ -295,7 +295,7 @@ class _Planner:
     def _is_rearranged(self, value: ir.Value) -> bool:
         """Whether native code wants a value in another order of dimensions, or with a border."""
         is_padded = any(self._border(u) is not None and (u in self._moves or u in self._windowed) for u in users(value))
-        return is_padded or self._demanded_order(value) is not None
+        return is_padded or self._demanded_order(value) not in (None, tuple(range(len(value.type.shape))))
 
     def _operand(self, value: ir.Value) -> View | int:
         """Where a kernel on arrays reads a value."""
