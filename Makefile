@@ -47,8 +47,9 @@ golden: setup ## golden programs: inputs, program and expected integers in one f
 fuzz: setup ## 20,000 random programs of one op: the fast engine against the reference interpreter
 	$(BIN)/python -m tests.single_op
 
-bench: setup ## time and memory of lowering, beside executorch's
+bench: setup ## time and memory of lowering and of running, beside executorch and others
 	$(BIN)/python benchmarks/bench.py
+	$(BIN)/python benchmarks/bench_runs.py --grow
 
 docs: setup ## write passes/README.md from the passes
 	$(BIN)/python docs/make_passes.py
