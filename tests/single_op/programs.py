@@ -13,7 +13,7 @@ from torch_mlir import ir
 
 from shlo_quant.compare import compare
 from shlo_quant.engines.fast import FastEngine
-from shlo_quant.engines.fast.native import plan
+from shlo_quant.engines.fast.native import choices
 from shlo_quant.engines.reference import ReferenceEngine
 from shlo_quant.passes.dialects import stablehlo
 from shlo_quant.passes.dialects.constants import Array
@@ -116,7 +116,7 @@ def differences(made: Batch) -> list[tuple[str, str]]:
     expected = ReferenceEngine().compile(made.module).run(made.inputs)
     found = []
     for engine in (FastEngine(), FastEngine(native=False)):
-        with mock.patch.object(plan, "SMALLEST", 1):  # native code for the smallest tensors too
+        with mock.patch.object(choices, "SMALLEST", 1):  # native code for the smallest tensors too
             actual = engine.compile(made.module).run(made.inputs)
         with np.errstate(invalid="ignore"):  # signalling NaN
             compared = [compare(e, a) for e, a in zip(expected, actual, strict=True)]

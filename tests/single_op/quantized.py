@@ -179,36 +179,68 @@ def move(draft: Draft) -> Sequence[ir.Value]:
 
 
 def dot_general(draft: Draft) -> Sequence[ir.Value]:
-    """Mostly per-tensor; the rhs has zero points 0, as the verifier wants."""
+    """A per-axis rhs has its axis on a dimension that the result keeps."""
     lhs_shape, rhs_shape, dimensions, shape = dot_shapes(draft)
-    lhs_type = narrow_type(draft, draft.draw.choice(("f32", "f32", "f64")))
-    rhs_type = zero_at_zero(with_parameters(draft, lhs_type))
-    if not rhs_type:
-        return []
-    bound = LARGEST_FACTOR[lhs_type.storage_bits]
-    lhs, rhs = argument(draft, lhs_type, lhs_shape, bound), argument(draft, rhs_type, rhs_shape, bound)
-    result = random_type(draft, str(lhs_type.expressed_type))
-    return [stablehlo.dot_general(lhs, rhs, dimensions, result.tensor_like(tensor_type(shape, "f32")))]
+    axes = dimensions.rhs_free(len(rhs_shape))
+    axis = draft.draw.choice(axes) if axes else None
+    result_axis = None if axis is None else len(shape) - len(axes) + axes.index(axis)
+    operands, result = factors(draft, (lhs_shape, rhs_shape, shape), (axis, result_axis))
+    return [stablehlo.dot_general(*operands, dimensions, result)]
 
 
 def convolution(draft: Draft) -> Sequence[ir.Value]:
-    """The rhs per-tensor or per-axis along its output feature; the result too, then, or per-tensor."""
+    """A per-axis rhs has its axis on the output feature."""
     shapes, shape, attributes = convolution_shapes(draft)
-    lhs_type = narrow_type(draft, draft.draw.choice(("f32", "f32", "f64")))
-    rhs_type = zero_at_zero(with_parameters(draft, lhs_type))
-    if not rhs_type:
-        return []
-    bound = LARGEST_FACTOR[lhs_type.storage_bits]
-    operands = [argument(draft, t, s, bound) for t, s in zip((lhs_type, rhs_type), shapes, strict=True)]
-    result = random_type(draft, str(lhs_type.expressed_type)).tensor_like(tensor_type(shape, "f32"))
+    numbers = attributes["dimension_numbers"]
+    axes = (numbers.kernel_output_feature_dimension, numbers.output_feature_dimension)
+    operands, result = factors(draft, (*shapes, shape), axes)
     return draft.op("convolution", operands, [result], **attributes).results
 
 
-def zero_at_zero(uniform: UniformType) -> UniformType | None:
-    """The type with zero points 0; None if its storage range lacks 0."""
-    if not uniform.storage_min <= 0 <= uniform.storage_max:
-        return None
-    return dataclasses.replace(uniform, zero_points=(0,) * len(uniform.zero_points))
+def factors(
+    draft: Draft, shapes: tuple[list[int], list[int], list[int]], axes: tuple[int | None, int | None]
+) -> tuple[list[ir.Value], ir.Type]:
+    """Operands and result type of a sum of products; the lhs, and then the result, may be float.
+
+    Args:
+      shapes: of lhs, rhs and result.
+      axes: where a per-axis rhs, and a per-axis result, has its axis; None for neither.
+    """
+    lhs_type = narrow_type(draft, draft.draw.choice(("f32", "f32", "f64")))
+    rhs_type = with_other_sign(lhs_type) if draft.chance(0.2) else lhs_type
+    axis, result_axis = axes if draft.chance(0.4) else (None, None)
+    size = 1 if axis is None else shapes[1][axis]
+    rhs_type = with_parameters(
+        draft, dataclasses.replace(rhs_type, storage_min=min(rhs_type.storage_min, 0)), axis, size
+    )
+    rhs_type = dataclasses.replace(rhs_type, zero_points=(0,) * size)
+    bound, expressed = LARGEST_FACTOR[lhs_type.storage_bits], str(lhs_type.expressed_type)
+    if draft.chance(0.15):
+        operands = [draft.value(expressed, shapes[0]), argument(draft, rhs_type, shapes[1], bound)]
+        return operands, tensor_type(shapes[2], expressed)
+    operands = [argument(draft, t, s, bound) for t, s in zip((lhs_type, rhs_type), shapes[:2], strict=True)]
+    if axis is None or draft.chance(0.5):
+        result_axis, size = None, 1
+    result = random_type(draft, expressed, result_axis, size)
+    return operands, result.tensor_like(tensor_type(shapes[2], "f32"))
+
+
+def with_other_sign(uniform: UniformType) -> UniformType:
+    """`u8` for `i8` and the reverse, over the whole range; `ui8`, which is of another storage type, stays."""
+    if uniform.storage_type.is_unsigned:
+        return uniform
+    lowest, highest = integer_range(uniform.storage_bits, not uniform.is_signed)
+    bounds = {"storage_min": lowest, "storage_max": highest, "zero_points": (max(lowest, 0),)}
+    return dataclasses.replace(uniform, is_signed=not uniform.is_signed, **bounds)
+
+
+def add_per_axis(draft: Draft) -> Sequence[ir.Value]:
+    shape = draft.shape(1, zero=0)
+    axis = draft.draw.randrange(len(shape))
+    base = narrow_type(draft, "f32")
+    types = [with_parameters(draft, base, axis, shape[axis]) for _ in range(3)]
+    values = [argument(draft, uniform, shape) for uniform in types[:2]]
+    return draft.op("add", values, [types[2].tensor_like(values[0].type)]).results
 
 
 def reduce(draft: Draft) -> Sequence[ir.Value]:
@@ -231,6 +263,7 @@ CASES: dict[str, Case] = {
         f"quantized {name}": operation(name, 2)
         for name in "add atan2 divide maximum minimum multiply power remainder subtract".split()
     },
+    "quantized add per-axis": add_per_axis,
     "quantized clamp": operation("clamp", 3),
     "quantized compare": compare,
     "quantized convolution": convolution,
