@@ -11,9 +11,11 @@ import pytest
 from single_op.programs import CASES, batch, differences
 from torch_mlir import ir
 
+from shlo_quant.engines.base import Engine
 from shlo_quant.engines.fast import FastEngine
 from shlo_quant.engines.fast.ops.elements import ElementType
 from shlo_quant.engines.fast.regions import free_values
+from shlo_quant.engines.reference import ReferenceEngine
 from shlo_quant.passes.dialects.context import new_context
 from shlo_quant.passes.errors import UnsupportedError
 from shlo_quant.passes.rewrite import walk
@@ -211,3 +213,13 @@ def test_what_has_no_kernel_is_named() -> None:
     )
     with pytest.raises(UnsupportedError, match=r"stablehlo\.cholesky"):
         FastEngine().compile(ir.Module.parse(text, new_context()))
+
+
+@pytest.mark.parametrize("engine", [FastEngine(), ReferenceEngine()], ids=lambda engine: engine.name)
+def test_constants_in_resources_are_refused(engine: Engine) -> None:
+    text = function(
+        "() -> tensor<2xf32>", "%0 = stablehlo.constant dense_resource<x> : tensor<2xf32>", "return %0 : tensor<2xf32>"
+    )
+    resources = '{-# dialect_resources: { builtin: { x: "0x040000000000803F00000040" } } #-}'
+    with pytest.raises(UnsupportedError, match="a constant in a resource"):
+        engine.compile(ir.Module.parse(f"{text}\n{resources}", new_context()))

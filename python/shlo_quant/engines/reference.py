@@ -98,7 +98,7 @@ def _reason_against(op: ir.Operation) -> Finding | None:
     dialect = op.name.split(".")[0]
     if dialect not in DIALECTS:
         return finding(op, f"the interpreter knows StableHLO only, not the dialect '{dialect}'")
-    if op.name == "stablehlo.constant" and isinstance(op.attributes["value"], ir.DenseResourceElementsAttr):
+    if op.name == "stablehlo.constant" and not isinstance(op.attributes["value"], ir.DenseElementsAttr):
         return finding(op, "a constant in a resource would evaluate to garbage", "use a dense attribute")
     return None
 

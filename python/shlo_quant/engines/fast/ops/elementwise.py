@@ -277,6 +277,8 @@ def _select(_op: ir.Operation) -> Function:
 
 def _constant(op: ir.Operation) -> Function:
     ElementType.of(op.results[0])
+    if not isinstance(op.attributes["value"], ir.DenseElementsAttr):
+        raise Unsupported("a constant in a resource cannot be read", "use a dense attribute")
     value = to_numpy(op.attributes["value"])
     return lambda: value
 
