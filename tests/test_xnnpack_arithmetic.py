@@ -5,6 +5,8 @@ Each graph has its quantize and dequantize nodes written out. Equal means equal 
 
 from __future__ import annotations
 
+import copy
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -54,13 +56,17 @@ class Q:
         return Parameters((self.scale,), (self.zero_point,), None, 8, True, -128, 127)
 
 
-class Call(nn.Module):
-    def __init__(self, graph: Graph) -> None:
-        super().__init__()
-        self.graph = graph
+class Together(nn.Module):
+    """Graphs side by side, each with inputs of its own."""
 
-    def forward(self, *inputs: Tensor) -> Any:
-        return self.graph(*inputs)
+    def __init__(self, graphs: Sequence[Graph], sizes: Sequence[int]) -> None:
+        super().__init__()
+        self.graphs, self.sizes = graphs, sizes
+        self.weighted = nn.ModuleList(graph for graph in graphs if isinstance(graph, nn.Module))
+
+    def forward(self, *inputs: Tensor) -> list[Any]:
+        left = iter(inputs)
+        return [graph(*itertools.islice(left, size)) for graph, size in zip(self.graphs, self.sizes, strict=True)]
 
 
 @pytest.fixture(scope="module")
@@ -69,34 +75,28 @@ def engine() -> Iterator[XnnpackEngine]:
         yield started
 
 
-def export(graph: Graph, *inputs: Array) -> ExportedProgram:
-    module = graph if isinstance(graph, nn.Module) else Call(graph)
-    return torch.export.export(module.eval(), tuple(torch.from_numpy(x) for x in inputs))
+Case = tuple[Graph, tuple[Array, ...]]
 
 
-def integers(program: ExportedProgram, *inputs: Array) -> list[Array]:
-    module = lower(import_program(program).module, "integer", "xnnpack")
-    return ReferenceEngine().compile(module).run(list(inputs))
+def export(*cases: Case) -> tuple[ExportedProgram, list[Array]]:
+    """One program of several graphs and their inputs.
 
-
-def assert_same(engine: XnnpackEngine, graph: Graph, *inputs: Array) -> None:
-    """Every result of a graph has the same bits in XNNPACK and in the reference interpreter."""
-    program = export(graph, *inputs)
-    same_bits(engine.compile(program).run(list(inputs)).outputs, integers(program, *inputs))
-
-
-def assert_each_same(engine: XnnpackEngine, graphs: Sequence[Graph], *inputs: Array) -> None:
-    """As `assert_same` for graphs of the same inputs.
-
-    They are lowered as one, each with inputs of its own: what several ops share confuses XNNPACK, which for example
-    takes each tensor to have one set of parameters.
+    What two ops share confuses XNNPACK, which takes each tensor to have one set of parameters, so nothing is shared.
     """
-    size = len(inputs)
+    arrays = [array for _, inputs in cases for array in inputs]
+    module = Together([graph for graph, _ in cases], [len(inputs) for _, inputs in cases])
+    return torch.export.export(module.eval(), tuple(map(torch.from_numpy, arrays))), arrays
 
-    def together(*values: Tensor) -> tuple[Tensor, ...]:
-        return tuple(graph(*values[i * size : (i + 1) * size]) for i, graph in enumerate(graphs))
 
-    assert_same(engine, together, *inputs * len(graphs))
+def integers(program: ExportedProgram, inputs: list[Array]) -> list[Array]:
+    module = lower(import_program(program).module, "integer", "xnnpack")
+    return ReferenceEngine().compile(module).run(inputs)
+
+
+def assert_same(engine: XnnpackEngine, *cases: Case) -> None:
+    """Every result has the same bits in XNNPACK and in the reference interpreter."""
+    program, inputs = export(*cases)
+    same_bits(engine.compile(program).run(inputs).outputs, integers(program, inputs))
 
 
 def same_bits(expected: Sequence[Array], actual: Sequence[Array]) -> None:
@@ -118,17 +118,17 @@ def test_quantize_rounds_the_product_with_the_reciprocal(engine: XnnpackEngine) 
     ties = (rng.integers(-300, 300, 500) + 0.5) * 0.0625
     extremes = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e30, -1e30, 1e-40, 2047.97, -2048.03]
     x = np.concatenate([rng.normal(0, 4, 500), ties, extremes]).astype(np.float32)
-    assert_same(engine, Q(0.0625, 3).quantize, x)
     scale = float(np.float32(0.0371))
     near_ties = ((rng.integers(-100, 100, 2000) + 0.5) * scale).astype(np.float32)
-    assert_same(engine, Q(scale, -100).quantize, np.nextafter(near_ties, rng.choice([-9, 9], 2000).astype(np.float32)))
+    near_ties = np.nextafter(near_ties, rng.choice([-9, 9], 2000).astype(np.float32))
+    assert_same(engine, (Q(0.0625, 3).quantize, (x,)), (Q(scale, -100).quantize, (near_ties,)))
 
 
 def test_dequantize_and_requantize(engine: XnnpackEngine) -> None:
     a, b = Q(float(np.float32(0.3)), 3), Q(float(np.float32(0.1)), -7)
     moved = Q(a.scale, -90)
     graphs = [a.dequantize, lambda x: b.quantize(a.dequantize(x)), lambda x: moved.quantize(a.dequantize(x))]
-    assert_each_same(engine, graphs, BYTES)
+    assert_same(engine, *((graph, (BYTES,)) for graph in graphs))
 
 
 # ---- two operands, all pairs of bytes
@@ -154,13 +154,12 @@ def random_triples(seed: int, product: bool, count: int) -> list[tuple[Q, Q, Q]]
 def test_formulas_of_sums_and_products_on_all_pairs(engine: XnnpackEngine, name: str, combine: Graph) -> None:
     triples = random_triples(1, name == "multiply", 6)
     x, y = (v.reshape(-1) for v in np.meshgrid(BYTES, BYTES))
-    inputs = [x, y] * len(triples)
 
-    def graph(*inputs: Tensor) -> tuple[Tensor, ...]:
-        pairs = zip(inputs[::2], inputs[1::2], triples, strict=True)
-        return tuple(r.quantize(combine(a.dequantize(u), b.dequantize(v))) for u, v, (a, b, r) in pairs)
+    def combined(a: Q, b: Q, r: Q) -> Graph:
+        return lambda u, v: r.quantize(combine(a.dequantize(u), b.dequantize(v)))
 
-    expected = engine.compile(export(graph, *inputs)).run(inputs).outputs
+    program, inputs = export(*((combined(*triple), (x, y)) for triple in triples))
+    expected = engine.compile(program).run(inputs).outputs
     stored = x.astype(np.int64), y.astype(np.int64)
     for (a, b, r), found in zip(triples, expected, strict=True):
         operands = a.parameters, b.parameters
@@ -178,8 +177,9 @@ def test_sums_and_products_as_programs(engine: XnnpackEngine) -> None:
     graphs = [combined(f, q, t) for f in (torch.add, torch.sub, torch.mul) for q, t in ((b, r), (other, other))]
     graphs += [combined(f, b, r, torch.relu) for f in (torch.add, torch.sub, torch.mul)]
     graphs.append(combined(torch.add, other, r, lambda v: F.hardtanh(v, -0.7, 3.3)))
-    assert_each_same(engine, graphs, random_bytes(2, 3, 8, 5, seed=1), random_bytes(2, 1, 8, 1, seed=2))
-    assert_same(engine, lambda u: r.quantize(a.dequantize(u) + a.dequantize(u)), BYTES)
+    inputs = random_bytes(2, 3, 8, 5, seed=1), random_bytes(2, 1, 8, 1, seed=2)
+    doubled = (lambda u: r.quantize(a.dequantize(u) + a.dequantize(u)), (BYTES,))
+    assert_same(engine, doubled, *((graph, inputs) for graph in graphs))
 
 
 # ---- convolution and linear
@@ -213,14 +213,14 @@ class Weighted(nn.Module):
         self.register_buffer("zero_points", torch.zeros(len(scales), dtype=torch.int64))
         self.bias = None if bias is None else nn.Parameter(torch.from_numpy(bias))
 
-    def expressed(self, x: Tensor) -> Tensor:
+    def expressed(self, x: Tensor, before: Graph = lambda v: v) -> Tensor:
         if len(self.scales) > 1:
             arguments = (self.weights, self.scales, self.zero_points, self.axis, -127, 127, torch.int8)
             weights = QDQ.dequantize_per_channel.default(*arguments)
         else:
             arguments = (self.weights, self.scale, 0, -127, 127, torch.int8)
             weights = QDQ.dequantize_per_tensor.default(*arguments)
-        y: Tensor = getattr(F, self.kind)(self.x.dequantize(x), weights, self.bias, **self.options)
+        y: Tensor = getattr(F, self.kind)(before(self.x.dequantize(x)), weights, self.bias, **self.options)
         return y
 
     def forward(self, x: Tensor) -> Tensor:
@@ -262,61 +262,59 @@ CONVOLUTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", CONVOLUTIONS)
-def test_convolutions_and_linear(engine: XnnpackEngine, name: str) -> None:
-    kind, shape, channels, per_channel, inputs, options = CONVOLUTIONS[name]
-    module = weighted(kind, shape, channels, per_channel, **options)
-    assert_same(engine, module, random_bytes(*inputs, seed=3))
+def test_convolutions_and_linear(engine: XnnpackEngine) -> None:
+    cases = [
+        (weighted(kind, shape, channels, per_channel, **options), (random_bytes(*inputs, seed=3),))
+        for kind, shape, channels, per_channel, inputs, options in CONVOLUTIONS.values()
+    ]
+    assert_same(engine, *cases)
 
 
 def test_ties_and_large_sums(engine: XnnpackEngine) -> None:
     """Scales are powers of two, so that many results are ties; sums reach 2**26, beyond float32's integers."""
     rng = np.random.default_rng(4)
+    cases = []
     for shift in (5, 19, 20):
         weights = rng.integers(-1, 2, (40, 8)).astype(np.int8)
         bias = ((rng.integers(32, 64, 40) + 0.5) * 2.0 ** (shift - 10)).astype(np.float32)
         scales = np.full(40, 2.0**-6, np.float32)
         module = Weighted("linear", Q(2.0**-4, 0), Q(2.0 ** (shift - 10), 0), weights, scales, bias)
-        assert_same(engine, module, rng.integers(-1, 2, (20, 8)).astype(np.int8))
+        cases.append((module, (rng.integers(-1, 2, (20, 8)).astype(np.int8),)))
+    assert_same(engine, *cases)
 
 
-@pytest.mark.parametrize("per_channel", [True, False])
-def test_bias_is_multiplied_by_the_reciprocal(engine: XnnpackEngine, per_channel: bool) -> None:
-    """Weights are 0 and the multiplier is 1, so the results are the biases; these are next to ties."""
+def bias_next_to_ties(per_channel: bool) -> Weighted:
+    """Weights are 0 and the multiplier is 1, so the results are the biases."""
     rng = np.random.default_rng(5)
     n, x = 1000, Q(float(np.float32(0.0371)), 0)
     scales = (2.0 ** rng.uniform(-7.01, -7, n if per_channel else 1)).astype(np.float32)
     steps = scales.astype(np.float64) * x.scale
     ties = ((rng.integers(-100, 100, n) + 0.5) * steps).astype(np.float32)
     bias = np.nextafter(ties, ties + rng.integers(-1, 2, n).astype(np.float32)).astype(np.float32)
-    y = Q(float(np.float32(steps[0])), 0)
-    module = Weighted("linear", x, y, np.zeros((n, 2), np.int8), scales, bias)
-    assert_same(engine, module, random_bytes(1, 2))
+    return Weighted("linear", x, Q(float(np.float32(steps[0])), 0), np.zeros((n, 2), np.int8), scales, bias)
 
 
-def test_activations_behind_convolutions(engine: XnnpackEngine) -> None:
-    module = weighted("conv2d", (5, 3, 3, 3), 5, True, padding=1)
-    y = module.y
-    low, high = (float(np.float32(y.scale * steps)) for steps in (-20.5, 31.5))  # ties
-    x = random_bytes(1, 3, 9, 8, seed=6)
-    for activation in (torch.relu, lambda v: F.hardtanh(v, low, high)):
-        assert_same(engine, WithActivation(module, activation), x)
+def test_bias_is_multiplied_by_the_reciprocal(engine: XnnpackEngine) -> None:
+    assert_same(engine, *((bias_next_to_ties(per_channel), (random_bytes(1, 2),)) for per_channel in (True, False)))
 
 
-def test_zero_padding_before_a_convolution(engine: XnnpackEngine) -> None:
-    module = weighted("conv2d", (5, 3, 3, 3), 5, True)
+class Padded(nn.Module):
+    """A convolution of zero-padded inputs."""
 
-    class Padded(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.module = module
+    def __init__(self, inner: Weighted) -> None:
+        super().__init__()
+        self.inner = inner
 
-        def forward(self, x: Tensor) -> Tensor:
-            m = self.module
-            weights = QDQ.dequantize_per_channel.default(m.weights, m.scales, m.zero_points, 0, -127, 127, torch.int8)
-            return m.y.quantize(F.conv2d(F.pad(m.x.dequantize(x), (1, 2, 0, 3)), weights, m.bias))
+    def forward(self, x: Tensor) -> Tensor:
+        return self.inner.y.quantize(self.inner.expressed(x, lambda v: F.pad(v, (1, 2, 0, 3))))
 
-    assert_same(engine, Padded(), random_bytes(1, 3, 8, 7, seed=7))
+
+def test_what_stands_around_convolutions(engine: XnnpackEngine) -> None:
+    inner = weighted("conv2d", (5, 3, 3, 3), 5, True)
+    low, high = (float(np.float32(inner.y.scale * steps)) for steps in (-20.5, 31.5))  # ties
+    activations = (torch.relu, lambda v: F.hardtanh(v, low, high))
+    modules = [*(WithActivation(inner, activation) for activation in activations), Padded(inner)]
+    assert_same(engine, *((copy.deepcopy(module), (random_bytes(1, 3, 9, 8, seed=6),)) for module in modules))
 
 
 # ---- one operand, all bytes
@@ -346,6 +344,7 @@ FUNCTIONS: dict[str, Graph] = {
     "sin": torch.sin,
     "cos": torch.cos,
     "silu": F.silu,
+    "elu": F.elu,  # executorch has no XNNPACK kernel for it
     "times a number": lambda x: x * 0.1 + 0.3,
 }
 PARAMETERS = (
@@ -355,20 +354,12 @@ PARAMETERS = (
 )
 
 
-@pytest.mark.parametrize("names", [list(FUNCTIONS)[i : i + 5] for i in range(0, len(FUNCTIONS), 5)], ids=str)
-def test_functions_of_one_tensor(engine: XnnpackEngine, names: list[str]) -> None:
+def test_functions_of_one_tensor(engine: XnnpackEngine) -> None:
     def quantized(function: Graph, a: Q, r: Q) -> Graph:
         return lambda x: r.quantize(function(a.dequantize(x)))
 
-    assert_each_same(engine, [quantized(FUNCTIONS[name], a, r) for name in names for a, r in PARAMETERS], BYTES)
-
-
-def test_elu_which_executorch_computes_itself(engine: XnnpackEngine) -> None:
-    a, r = PARAMETERS[1]
-    program = export(lambda x: r.quantize(F.elu(a.dequantize(x))), BYTES)
-    executable = engine.compile(program)
-    assert executable.not_delegated
-    same_bits(executable.run([BYTES]).outputs, integers(program, BYTES))
+    functions = [quantized(function, *parameters) for function in FUNCTIONS.values() for parameters in PARAMETERS]
+    assert_same(engine, *((function, (BYTES,)) for function in functions))
 
 
 # ---- pools, means, data movement
@@ -389,7 +380,7 @@ def test_pools_and_means(engine: XnnpackEngine) -> None:
         pool(r, lambda x: F.adaptive_avg_pool2d(x, 1)),
         *(pool(a, F.avg_pool2d, *sizes, count_include_pad=False) for sizes in averages),
     ]
-    assert_each_same(engine, graphs, random_bytes(1, 3, 12, 9, seed=8))
+    assert_same(engine, *((graph, (random_bytes(1, 3, 12, 9, seed=8),)) for graph in graphs))
 
 
 MOVES: dict[str, Graph] = {
@@ -411,8 +402,8 @@ def test_data_movement(engine: XnnpackEngine) -> None:
         return lambda x: a.quantize(move(a.dequantize(x)))
 
     x, y = random_bytes(2, 6, 5, 3, seed=9), random_bytes(2, 6, 5, 3, seed=10)
-    assert_each_same(engine, [moved(move) for move in MOVES.values()], x)
-    assert_same(engine, lambda u, v: a.quantize(torch.cat([a.dequantize(u), a.dequantize(v)], 1)), x, y)
+    joined = (lambda u, v: a.quantize(torch.cat([a.dequantize(u), a.dequantize(v)], 1)), (x, y))
+    assert_same(engine, joined, *((moved(move), (x,)) for move in MOVES.values()))
 
 
 # ---- rewrites of the whole graph
@@ -452,16 +443,16 @@ REWRITES: dict[str, tuple[Graph, int]] = {
 }
 
 
-@pytest.mark.parametrize("name", REWRITES)
-def test_clamps_merged_into_what_is_before_them(engine: XnnpackEngine, name: str) -> None:
-    graph, merged = REWRITES[name]
-    module, x = BehindLinear(graph), random_bytes(40, 17, seed=11)
-    assert_same(engine, module, x)
-    assert len(found(module, x).merged) == merged
+def test_clamps_merged_into_what_is_before_them(engine: XnnpackEngine) -> None:
+    x = random_bytes(40, 17, seed=11)
+    assert_same(engine, *((BehindLinear(graph), (x,)) for graph, _ in REWRITES.values()))
+    for graph, merged in REWRITES.values():
+        assert len(found(BehindLinear(graph), x).merged) == merged
 
 
 def found(graph: Graph, *inputs: Array) -> Rewrites:
-    return rewrites(import_program(export(graph, *inputs)).module)
+    program, _ = export((graph, inputs))
+    return rewrites(import_program(program).module)
 
 
 def test_squares_alone_and_inside_a_table(engine: XnnpackEngine) -> None:
@@ -476,7 +467,7 @@ def test_squares_alone_and_inside_a_table(engine: XnnpackEngine) -> None:
         lambda x: square(a.quantize(torch.relu(a.dequantize(x)))),
         lambda x: square(a.quantize(torch.tanh(a.dequantize(x)))),
     ]
-    assert_each_same(engine, graphs, BYTES)
+    assert_same(engine, *((graph, (BYTES,)) for graph in graphs))
 
 
 def test_defects_are_named() -> None:
@@ -521,7 +512,8 @@ class Mobile(nn.Module):
         x = self.stem(x)
         y = self.depthwise(self.expand(x))
         y = self.project(y * self.gate(y))
-        return self.classify(torch.relu(x + y).mean((2, 3), keepdim=True).flatten(1))
+        logits: Tensor = self.classify(torch.relu(x + y).mean((2, 3), keepdim=True).flatten(1))
+        return logits
 
 
 class Branches(nn.Module):
@@ -545,7 +537,8 @@ class Branches(nn.Module):
         y = z * z - y
         y = F.interpolate(self.g(y), scale_factor=2, mode="bilinear")[:, :, 2:6, 2:6]
         y = torch.relu(self.first(torch.sigmoid(self.h(y)).reshape(-1, 4 * 16)))
-        return self.second(y)
+        logits: Tensor = self.second(y)
+        return logits
 
 
 @pytest.mark.parametrize(("network", "size"), [(Mobile, 16), (Branches, 8)])
