@@ -13,7 +13,7 @@ from torch_mlir import ir
 from shlo_quant.compare import compare_all
 from shlo_quant.engines.child import run_in_child
 from shlo_quant.engines.fast import FastEngine
-from shlo_quant.engines.fast.native import lowering, plan, products
+from shlo_quant.engines.fast.native import choices, lowering, products
 from shlo_quant.engines.reference import ReferenceEngine
 from shlo_quant.passes.base import run_passes
 from shlo_quant.passes.dialects.constants import Array
@@ -43,7 +43,7 @@ def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if request.param != "tiles":
         monkeypatch.setattr(products, "has_tiles", lambda: False)
     if request.param == "any":
-        monkeypatch.setattr(plan, "has_byte_products", lambda: False)
+        monkeypatch.setattr(choices, "has_byte_products", lambda: False)
         monkeypatch.setattr(lowering, "has_byte_permutations", lambda: False)
     name: str = request.param
     return name
@@ -67,7 +67,7 @@ def assert_equal(expected: list[Array], actual: list[Array]) -> None:
 @pytest.mark.usefixtures("machine")
 @pytest.mark.parametrize("seed", range(6))
 def test_random_programs_equal_the_reference(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "SMALLEST", 1)
+    monkeypatch.setattr(choices, "SMALLEST", 1)
     program = run_passes(random_program(seed), [LegalizeQdqToQuantizedOp()])
     inputs = random_inputs(program, seed)
     assert_equal(ReferenceEngine().compile(program).run(inputs), FastEngine().compile(program).run(inputs))
@@ -75,7 +75,7 @@ def test_random_programs_equal_the_reference(seed: int, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("seed", range(20, 40))
 def test_native_code_equals_kernels_on_random_programs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "SMALLEST", 1)
+    monkeypatch.setattr(choices, "SMALLEST", 1)
     program = random_program(seed)
     inputs = random_inputs(program, seed)
     expected = FastEngine(native=False).compile(program).run(inputs)

@@ -10,7 +10,7 @@ from test_fast_engine import machine as machine  # noqa: PLC0414 - a fixture
 from torch_mlir import ir
 
 from shlo_quant.engines.fast import FastEngine
-from shlo_quant.engines.fast.native import plan, program
+from shlo_quant.engines.fast.native import choices, program
 from shlo_quant.engines.fast.native.kernels import Map
 from shlo_quant.engines.fast.native.memory import Buffer, arrange
 from shlo_quant.engines.fast.native.ranges import Range, result_range
@@ -425,5 +425,5 @@ def test_small_tensors_are_left_to_kernels_on_arrays() -> None:
         %0 = stablehlo.add %x, %x : tensor<3xf32>
         return %0 : tensor<3xf32>
       }"""
-    assert plan.SMALLEST > 3
+    assert choices.SMALLEST > 3
     np.testing.assert_array_equal(run(text, np.ones(3, np.float32), native_steps=0)[0], [2, 2, 2])

@@ -9,46 +9,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from torch_mlir import ir
 
 from shlo_quant.engines.fast.blocks import LoweredBlock, Node
 from shlo_quant.engines.fast.native import products
+from shlo_quant.engines.fast.native.choices import Border, Choices
 from shlo_quant.engines.fast.native.epilogue import Epilogue
-from shlo_quant.engines.fast.native.expressions import NATIVE_DTYPES, DType, Expression, is_native
-from shlo_quant.engines.fast.native.groups import Group, find_groups, give_sources
+from shlo_quant.engines.fast.native.expressions import DType, Expression
+from shlo_quant.engines.fast.native.groups import Group
 from shlo_quant.engines.fast.native.kernels import TABLE, Access, Kernel, Map
 from shlo_quant.engines.fast.native.lowering import Context, lower_group
-from shlo_quant.engines.fast.native.machine import has_byte_products
 from shlo_quant.engines.fast.native.memory import Buffer, arrange
 from shlo_quant.engines.fast.native.products import Windowed
 from shlo_quant.engines.fast.native.program import Call, Copy, Plan, Step, Task
 from shlo_quant.engines.fast.native.views import BIAS, View, loop_dimensions
 from shlo_quant.passes.dialects.constants import Array, numpy_dtype
 from shlo_quant.passes.dialects.stablehlo import int_list
-from shlo_quant.passes.rewrite import users
 
-SMALLEST = 64
-"""Elements below which an op is not worth native code."""
-
-MOVES = frozenset(f"stablehlo.{name}" for name in "broadcast_in_dim pad reshape slice transpose".split())
 INT8 = np.dtype(np.int8)
-
-
-@dataclass(frozen=True)
-class Border:
-    """What surrounds a value where it is padded.
-
-    Attributes:
-      owner: the pad, or the op that pads its operand itself.
-    """
-
-    owner: ir.Operation
-    low: tuple[int, ...]
-    high: tuple[int, ...]
-    value: int | float
 
 
 def make_plan(block: LoweredBlock, arguments: Sequence[ir.Value]) -> Plan:
@@ -70,13 +51,7 @@ class _Planner:
         self._padded: dict[ir.Operation, View] = {}
         self._slots: dict[ir.Value, int] = {}
         self._behind: dict[ir.Value, frozenset[int]] = {}
-        self._moves = {n.op for n in self._nodes if n.op.name in MOVES and self._is_native_move(n.op)}
-        self._windowed = self._find_windowed()
-        elementwise = [n.op for n in self._nodes if self._is_elementwise(n.op)]
-        is_constant = self._constants.__contains__
-        self._groups = give_sources(find_groups(elementwise, is_constant), self._windowed, is_constant)
-        self._group_of_root = {g.ops[-1]: g for g in self._groups}
-        self._taken = {op for g in self._groups for op in g.ops} | {g.source for g in self._groups if g.source}
+        self._choices = Choices(block)
 
     def plan(self) -> Plan:
         for slot, value in enumerate(self._arguments):
@@ -88,67 +63,18 @@ class _Planner:
         steps = _with_dead_slots(self._steps, results)
         return Plan(tuple(self._buffers), arrange(self._buffers), steps, len(self._slots), results)
 
-    # ---- what runs natively
-
-    def _is_elementwise(self, op: ir.Operation) -> bool:
-        if len(op.results) != 1 or not is_native_type(op.results[0]) or not op.operands:
-            return False
-        if not all(is_native_type(o) for o in op.operands) or math.prod(op.results[0].type.shape) < SMALLEST:
-            return False
-        shapes = {tuple(o.type.shape) for o in op.operands} - {()}
-        dtypes = [numpy_dtype(v) for v in (*op.operands, op.results[0])]
-        if op.name == "stablehlo.shift_right_arithmetic" and not self._is_short_shift(op):
-            return False
-        return shapes == {tuple(op.results[0].type.shape)} and is_native(op, dtypes)
-
-    def _is_short_shift(self, op: ir.Operation) -> bool:
-        amount = self._constants.get(op.operands[1])
-        return amount is not None and int(amount.min()) >= 0 and int(amount.max()) < 8 * amount.dtype.itemsize
-
-    def _is_native_move(self, op: ir.Operation) -> bool:
-        result = op.results[0]
-        if not is_native_type(result) or math.prod(result.type.shape) < SMALLEST or 0 in op.operands[0].type.shape:
-            return False
-        return op.name != "stablehlo.pad" or self._border(op) is not None
-
-    def _find_windowed(self) -> dict[ir.Operation, Windowed]:
-        found = {}
-        for node in self._nodes:
-            constant = self._constants.get(node.op.operands[1]) if len(node.op.operands) > 1 else None
-            windowed = products.recognize(node.op, constant)
-            if windowed is not None and (windowed.combine != "product" or has_byte_products()):
-                found[node.op] = windowed
-        return found
-
-    def _border(self, op: ir.Operation) -> Border | None:
-        """How an op pads its operand; None if it does not, or in a way that native code cannot."""
-        if op.name == "stablehlo.pad":
-            low, high, interior = (
-                tuple(int_list(op, name) or ())
-                for name in ("edge_padding_low", "edge_padding_high", "interior_padding")
-            )
-            value = self._constants.get(op.operands[1])
-            if value is None or min([*low, *high]) < 0 or any(interior):
-                return None
-            return Border(op, low, high, value.item())
-        windowed = self._windowed.get(op)
-        if windowed is None or not any(low or high for low, high in windowed.padding):
-            return None
-        low, high = (tuple(pair[side] for pair in windowed.padding) for side in (0, 1))
-        return Border(op, low, high, windowed.pad_value)
-
     # ---- steps
 
     def _place(self, node: Node) -> None:
         op = node.op
-        if op in self._group_of_root:
-            self._place_group(self._group_of_root[op])
-        elif op in self._taken:
+        if op in self._choices.groups:
+            self._place_group(self._choices.groups[op])
+        elif op in self._choices.taken:
             return
-        elif op in self._windowed:
+        elif op in self._choices.windowed:
             source = op.results[0]
-            self._place_windowed(self._windowed[op], Expression((numpy_dtype(source),)), [], source)
-        elif op in self._moves and (op.operands[0] in self._views or self._is_argument(op.operands[0])):
+            self._place_windowed(self._choices.windowed[op], Expression((numpy_dtype(source),)), [], source)
+        elif op in self._choices.moves and (op.operands[0] in self._views or self._is_argument(op.operands[0])):
             self._place_move(op)
         else:
             self._place_call(node)
@@ -158,7 +84,7 @@ class _Planner:
         shape = tuple(group.root.type.shape)
         if group.source is not None:
             inputs = [self._input(value, shape) for value in lowered.inputs[1:]]
-            self._place_windowed(self._windowed[group.source], lowered.expression, inputs, group.root)
+            self._place_windowed(self._choices.windowed[group.source], lowered.expression, inputs, group.root)
             return
         inputs = [self._input(value, shape) for value in lowered.inputs]
         computed = [i for i in inputs if not self._buffers[i.buffer].is_constant]
@@ -191,7 +117,7 @@ class _Planner:
         self, windowed: Windowed, expression: Expression, inputs: Sequence[View], root: ir.Value
     ) -> None:
         source = self._padded_operand(windowed)
-        output = self._new_view(root, self._demanded_order(root) or products.order(windowed.result))
+        output = self._new_view(root, self._choices.demanded_order(root) or products.order(windowed.result))
         epilogue = Epilogue(
             expression,
             tuple(Access(v.dtype, products.strides_in(v, windowed.result), v.biased, v.is_table) for v in inputs),
@@ -217,7 +143,7 @@ class _Planner:
 
     def _padded_operand(self, windowed: Windowed) -> View:
         """The operand with its padding, channels side by side."""
-        op, border = windowed.op, self._border(windowed.op)
+        op, border = windowed.op, self._choices.border(windowed.op)
         view, wanted = self._view(op.operands[0]), products.order(windowed.operand)
         if border is not None:
             return self._padded.get(op) or self._pad(view, border, wanted)
@@ -234,9 +160,9 @@ class _Planner:
     def _place_move(self, op: ir.Operation) -> None:
         result = op.results[0]
         view, shape = self._view(op.operands[0]), tuple(result.type.shape)
-        border = self._border(op)
+        border = self._choices.border(op)
         if border is not None:
-            order = self._demanded_order(result) or view.order
+            order = self._choices.demanded_order(result) or view.order
             self._views[result] = self._padded.get(op) or self._pad(view, border, order)
             return
         moved = _moved(op, view, shape)
@@ -284,7 +210,7 @@ class _Planner:
             view = View.dense(len(self._buffers) - 1, shape_of_value, range(len(shape_of_value)), numpy_dtype(value))
             self._views[value] = view
         else:
-            view = self._new_view(value, self._demanded_order(value), may_be_biased=False)
+            view = self._new_view(value, self._choices.demanded_order(value), may_be_biased=False)
             self._use({view.buffer, *self._behind[value]})
             self._steps.append(Copy(self._slots[value], view))
         return view if shape is None or view.shape == tuple(shape) else view.broadcast(shape, ())
@@ -294,8 +220,8 @@ class _Planner:
 
     def _is_rearranged(self, value: ir.Value) -> bool:
         """Whether native code wants a value in another order of dimensions, or with a border."""
-        is_padded = any(self._border(u) is not None and (u in self._moves or u in self._windowed) for u in users(value))
-        return is_padded or self._demanded_order(value) not in (None, tuple(range(len(value.type.shape))))
+        orders = (None, tuple(range(len(value.type.shape))))
+        return bool(self._choices.pads(value)) or self._choices.demanded_order(value) not in orders
 
     def _operand(self, value: ir.Value) -> View | int:
         """Where a kernel on arrays reads a value."""
@@ -332,12 +258,11 @@ class _Planner:
         """A place for a value that native code is about to write: inside a border, if one will be put around it."""
         shape, dtype = tuple(value.type.shape), numpy_dtype(value)
         order = order or range(len(shape))
-        biased = may_be_biased and dtype == INT8 and self._may_be_biased(value) and self._wants_bias(value)
-        for user in users(value):
-            border = self._border(user)
-            if border is not None and user.operands[0] == value and (user in self._moves or user in self._windowed):
-                self._padded[user], view = self._bordered(shape, border, order, dtype, biased)
-                break
+        wants_bias = dtype == INT8 and self._choices.may_be_biased(value) and self._choices.wants_bias(value)
+        biased = may_be_biased and wants_bias
+        pads = self._choices.pads(value)
+        if pads:
+            self._padded[pads[0].owner], view = self._bordered(shape, pads[0], order, dtype, biased)
         else:
             view = self._dense(shape, order, dtype, biased)
         self._views[value] = view
@@ -361,54 +286,11 @@ class _Planner:
 
     def _order(self, value: ir.Value, inputs: Sequence[View]) -> tuple[int, ...] | None:
         """The order of dimensions for a value: what its readers need, or else that of what it is made from."""
-        demanded = self._demanded_order(value)
+        demanded = self._choices.demanded_order(value)
         if demanded is not None:
             return demanded
         whole = [v for v in inputs if all(s or n == 1 for s, n in zip(v.strides, v.shape, strict=True))]
         return whole[0].order if whole else None
-
-    def _demanded_order(self, value: ir.Value) -> tuple[int, ...] | None:
-        for user in users(value):
-            windowed = self._windowed.get(user)
-            if windowed is not None and user.operands[0] == value:
-                return products.order(windowed.operand)
-            if windowed is not None and windowed.factors is not None and user.operands[1] == value:
-                return products.order(windowed.factors)
-            if user.name == "stablehlo.pad" and user in self._moves:
-                demanded = self._demanded_order(user.results[0])
-                if demanded is not None:
-                    return demanded
-        return None
-
-    def _may_be_biased(self, value: ir.Value) -> bool:
-        """Whether only native code reads a value."""
-        if any(value == r for r in self._results):
-            return False
-        for user in users(value):
-            if user in self._moves:
-                if not self._may_be_biased(user.results[0]):
-                    return False
-            elif user not in self._taken and user not in self._windowed:
-                return False
-        return True
-
-    def _wants_bias(self, value: ir.Value) -> bool:
-        """Whether a product of bytes reads a value."""
-        return any(
-            (user in self._windowed and self._windowed[user].wants_bias)
-            or (user in self._moves and self._wants_bias(user.results[0]))
-            for user in users(value)
-        )
-
-
-def is_native_type(value: ir.Value) -> bool:
-    """Whether native code can hold a tensor: elements of whole bytes, or i1."""
-    if not isinstance(value.type, ir.RankedTensorType):
-        return False
-    element = value.type.element_type
-    if isinstance(element, ir.IntegerType):
-        return element.width in (1, 8, 16, 32, 64)
-    return isinstance(element, (ir.F32Type, ir.F64Type)) and numpy_dtype(value) in NATIVE_DTYPES
 
 
 def _moved(op: ir.Operation, view: View, shape: tuple[int, ...]) -> View | None:

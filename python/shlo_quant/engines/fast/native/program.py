@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,9 @@ class Copy:
 
 
 Step = Task | Call | Copy
+
+Place = Array | int | View
+"""An array, the number of a slot, or a view of the argument whose number stands for the buffer."""
 
 
 @dataclass(frozen=True)
@@ -131,12 +134,12 @@ class _Frame:
                 self._code.run(step, threads)
                 continue
             kernel, operands, results, dead = step
-            values = kernel([self._value(o, slots, arguments) for o in operands])
+            values = kernel([_found(o, slots, arguments) for o in operands])
             for slot, value in zip(results, values, strict=True):
                 slots[slot] = value
             for slot in dead:
                 slots[slot] = None
-        return [np.array(self._value(r, slots, arguments), order="C") for r in self._results]
+        return [np.array(_found(r, slots, arguments), order="C") for r in self._results]
 
     def _place(self, number: int, buffer: Buffer) -> Array:
         if buffer.is_constant and buffer.content is not None:
@@ -181,32 +184,29 @@ class _Frame:
 
         return copy, [step.source], (), ()
 
-    def _operand(self, operand: View | int) -> Array | View | int:
-        """What is known of an operand before a run: its array, unless it is in a slot or a view of an argument."""
-        if isinstance(operand, int) or self._plan.buffers[operand.buffer].argument is not None:
-            return operand
-        return self._array(operand)
-
-    def _value(
-        self, operand: Array | View | int, slots: Sequence[Array | None], arguments: Sequence[Array]
-    ) -> Array | None:
-        """The array of an operand during a run."""
+    def _operand(self, operand: View | int) -> Place:
         if isinstance(operand, int):
-            return slots[operand]
-        if isinstance(operand, np.ndarray):
             return operand
         argument = self._plan.buffers[operand.buffer].argument
-        assert argument is not None, "other views are arrays before"
-        return _viewed(operand, arguments[argument].reshape(-1).view(np.uint8))
+        return self._array(operand) if argument is None else replace(operand, buffer=argument)
 
     def _array(self, view: View) -> Array:
         """A view of this frame's memory as an array."""
-        return _viewed(view, self._buffers[view.buffer])
+        return _array(view, self._buffers[view.buffer])
 
 
-def _viewed(view: View, memory: Array) -> Array:
-    """A view of bytes as an array."""
+def _found(place: Place, slots: Sequence[Array | None], arguments: Sequence[Array]) -> Array:
+    """What is in a slot or view."""
+    if isinstance(place, View):
+        return _array(place, arguments[place.buffer])
+    found = slots[place] if isinstance(place, int) else place
+    assert found is not None, "a slot is read between its filling and its last use"
+    return found
+
+
+def _array(view: View, memory: Array) -> Array:
+    """A view of contiguous memory as an array."""
     assert not view.biased, "only native kernels read biased views"
     size = view.dtype.itemsize
-    strides = tuple(size * s for s in view.strides)
-    return np.ndarray(view.shape, view.dtype, memory[view.offset * size :], 0, strides)
+    base = memory.reshape(-1).view(np.uint8)[view.offset * size :]
+    return np.ndarray(view.shape, view.dtype, base, 0, tuple(size * s for s in view.strides))
