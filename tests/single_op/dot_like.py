@@ -48,6 +48,9 @@ def dot_shapes(draft: Draft) -> tuple[list[int], list[int], DotDimensions, list[
     batch, contracting, lhs_free, rhs_free = (
         [draft.draw.randint(1, 5) for _ in range(draft.draw.randint(0, most))] for most in (2, 2, 2, 2)
     )
+    for sizes in (contracting, lhs_free, rhs_free):
+        if sizes and draft.chance(0.1):
+            sizes[0] = draft.draw.randint(6, 40)
     if lhs_free and draft.chance(0.05):
         lhs_free[0] = 0
     sides = []
@@ -76,8 +79,8 @@ def convolution_shapes(draft: Draft) -> tuple[list[list[int]], list[int], dict[s
     """Shapes of image and kernel, the result's shape, and the attributes."""
     rank = draft.draw.choice((0, 1, 1, 2, 2, 3))
     feature_groups, batch_groups = draft.draw.choice(((1, 1), (1, 1), (2, 1), (3, 1), (1, 2)))
-    batch, features = draft.draw.randint(1, 2) * batch_groups, draft.draw.randint(1, 3)
-    outputs = draft.draw.randint(1, 2) * feature_groups * batch_groups
+    batch, features = draft.draw.randint(1, 2) * batch_groups, draft.draw.choice((1, 2, 3, 3, 18))
+    outputs = draft.draw.choice((1, 2, 2, 17)) * feature_groups * batch_groups
     kernel, strides, lhs_dilation, rhs_dilation = (
         draft.choices(rank, 1, 2, 3),
         draft.choices(rank, 1, 1, 2),

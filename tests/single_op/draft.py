@@ -48,8 +48,10 @@ class Draft:
         return self.draw.random() < probability
 
     def shape(self, lowest_rank: int = 0, highest_rank: int = 4, zero: float = 0.04) -> list[int]:
-        """Random sizes; with that probability one of them is 0."""
+        """Random sizes, now and then a larger one; with that probability one of them is 0."""
         sizes = [self.draw.randint(1, 4) for _ in range(self.draw.randint(lowest_rank, highest_rank))]
+        if sizes and self.chance(0.1):
+            sizes[self.draw.randrange(len(sizes))] = self.draw.randint(5, 70)
         if sizes and self.chance(zero):
             sizes[self.draw.randrange(len(sizes))] = 0
         return sizes
