@@ -62,10 +62,14 @@ def test_an_interrupt_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cli.main(["run", "program.mlir"]) == 130
 
 
-def test_run_reads_inputs_and_writes_results(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("engine", ["fast", "reference"])
+def test_run_reads_inputs_and_writes_results(
+    engine: str, program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     inputs, outputs = tmp_path / "in.npz", tmp_path / "out.npz"
     np.savez(inputs, arg1=np.float32([1, 200]), arg0=np.uint8([3, 255]))
-    assert main(["run", program, "--inputs", str(inputs), "-o", str(outputs), "--json"]) == 0
+    files = ["--inputs", str(inputs), "-o", str(outputs)]
+    assert main(["run", program, "--engine", engine, *files, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [(row["output"], row["type"], row["min"], row["max"]) for row in rows] == [
         (0, "tensor<2xf32>", 1.0, 326.0),
@@ -87,6 +91,14 @@ def test_run_makes_inputs_and_shows_a_table(program: str, capsys: pytest.Capture
 def test_run_tells_what_inputs_are_missing(program: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", program]) == 2
     assert "takes 2 inputs, got 0" in capsys.readouterr().err
+
+
+def test_run_refuses_an_arithmetic_that_the_engine_does_not_have(
+    program: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", program, "--arithmetic", "xnnpack"]) == 2
+    assert "--engine reference has --arithmetic spec or upstream, got 'xnnpack'" in capsys.readouterr().err
+    assert main(["run", program, "--engine", "fast", "--arithmetic", "upstream"]) == 2
 
 
 def test_run_knows_upstreams_arithmetic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,9 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", dest="output", metavar="FILE.npz", help="write the results: out0, out1, ...")
     parser.add_argument(
         "--arithmetic",
-        choices=("spec", "upstream"),
+        choices=("spec", "xnnpack", "upstream"),
         default="spec",
-        help="what quantized ops compute: the specification's, or upstream's lowering, faults included (default: spec)",
+        help="what quantized ops compute: the specification's (default), XNNPACK's (engine fast), or upstream's lowering, "
+        "faults included (engine reference)",
     )
     add_json_option(parser)
 
@@ -62,14 +63,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _engine(arguments: argparse.Namespace) -> Engine:
     from shlo_quant.engines.fast import FastEngine
-    from shlo_quant.engines.reference import ReferenceEngine
+    from shlo_quant.engines.reference import ARITHMETICS, ReferenceEngine
     from shlo_quant.passes.errors import InputError
+    from shlo_quant.passes.numerics.arithmetics import PROFILES
 
-    if arguments.engine == "reference":
-        return ReferenceEngine(arguments.arithmetic)
-    if arguments.arithmetic == "upstream":
-        raise InputError("--arithmetic upstream needs --engine reference, which holds upstream's lowering")
-    return FastEngine(arguments.arithmetic)
+    known = {"fast": tuple(PROFILES), "reference": ARITHMETICS}[arguments.engine]
+    if arguments.arithmetic not in known:
+        names = " or ".join(known)
+        raise InputError(f"--engine {arguments.engine} has --arithmetic {names}, got '{arguments.arithmetic}'")
+    if arguments.engine == "fast":
+        return FastEngine(arguments.arithmetic)
+    return ReferenceEngine(arguments.arithmetic)
 
 
 def _inputs(arguments: argparse.Namespace, program: ir.Module) -> list[Array]:
