@@ -37,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--arithmetic",
         choices=("spec", "xnnpack", "upstream"),
         default="spec",
-        help="what quantized ops compute: the specification's (default), XNNPACK's (engine fast), or upstream's lowering, "
-        "faults included (engine reference)",
+        help="what quantized ops compute: the specification's (default), XNNPACK's (engine fast), or upstream's "
+        "lowering, faults included (engine reference)",
     )
     add_json_option(parser)
 
