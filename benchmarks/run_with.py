@@ -147,7 +147,8 @@ def with_reference(task: Task) -> Compiled:
     from shlo_quant.random_inputs import random_inputs
 
     module = task.integer_module()
-    layers = [(DotLike.of(op).multiply_adds() or 0, op) for op in walk(module.operation) if op.name in DOT_LIKE]
+    ops = [op for op in walk(module.operation) if op.name in DOT_LIKE and not _is_grouped(op)]
+    layers = [(DotLike.of(op).multiply_adds() or 0, op) for op in ops]
     size, op = min(layers, key=lambda layer: abs(layer[0] - LAYER_MULTIPLY_ADDS))
     with module.context, ir.Location.unknown():
         layer = _alone(op)
@@ -158,6 +159,11 @@ def with_reference(task: Task) -> Compiled:
     seconds = time.perf_counter() - start
     remark = f"extrapolated from a layer with {size:,} of {whole:,} multiply-adds"
     return Compiled(lambda: executable.run(arrays), seconds, whole / size, remark)
+
+
+def _is_grouped(op: Any) -> bool:
+    """Grouped convolutions take the interpreter longer, and are little of any model's work."""
+    return "feature_group_count" in op.attributes and int(op.attributes["feature_group_count"]) > 1
 
 
 def _alone(op: Any) -> Any:

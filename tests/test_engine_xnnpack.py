@@ -110,7 +110,7 @@ def test_input_errors(engine: XnnpackEngine, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"input 0 must be float32\[1, 3, 8, 8\], got float32\[3\]"):
         engine.compile(program).run([np.zeros(3, np.float32)])
     (tmp_path / "text.pt2").write_text("not a program")
-    with pytest.raises(EngineError, match="the program cannot be read"):
+    with pytest.raises(InputError, match=r"text\.pt2: not a \.pt2 file"):
         engine.compile(tmp_path / "text.pt2")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,12 @@ QUANTIZE_OPS = DYNAMIC_QUANTIZE_OPS | {_OPS.quantize_per_tensor.default, _OPS.qu
 
 
 def opened(program: ExportedProgram | Path) -> ExportedProgram:
-    """The program itself, or the one in a `.pt2` file."""
-    return torch.export.load(program) if isinstance(program, Path) else program
+    """The program itself, or the one in a `.pt2` file. Raises: InputError if that is none."""
+    if not isinstance(program, Path):
+        return program
+    if not zipfile.is_zipfile(program):
+        raise InputError(f"{program}: not a .pt2 file")
+    return torch.export.load(program)
 
 
 def quantize_nodes(program: ExportedProgram, names: Iterable[str]) -> list[Node]:
