@@ -46,10 +46,12 @@ class Q:
     zero_point: int
 
     def quantize(self, x: Tensor) -> Tensor:
-        return QDQ.quantize_per_tensor.default(x, self.scale, self.zero_point, -128, 127, torch.int8)
+        stored: Tensor = QDQ.quantize_per_tensor.default(x, self.scale, self.zero_point, -128, 127, torch.int8)
+        return stored
 
     def dequantize(self, x: Tensor) -> Tensor:
-        return QDQ.dequantize_per_tensor.default(x, self.scale, self.zero_point, -128, 127, torch.int8)
+        expressed: Tensor = QDQ.dequantize_per_tensor.default(x, self.scale, self.zero_point, -128, 127, torch.int8)
+        return expressed
 
     @property
     def parameters(self) -> Parameters:

@@ -39,6 +39,7 @@ from shlo_quant.passes.legalize_qdq_to_quantized_op.elementwise import fuse_into
 from shlo_quant.passes.legalize_qdq_to_quantized_op.reductions import REDUCTIONS, fuse_reduction
 from shlo_quant.passes.legalize_qdq_to_quantized_op.shapes import DATA_OPERANDS, hoist_quantize, sink_dequantize
 from shlo_quant.passes.legalize_qdq_to_quantized_op.values import dequantized
+from shlo_quant.passes.numerics.arithmetics import PROFILES
 from shlo_quant.passes.rewrite import Rewriter, Rule, apply_rules, erase_dead_ops, walk
 
 KEEPING_THE_VALUE: dict[str, Rule] = {
@@ -60,7 +61,7 @@ class LegalizeQdqToQuantizedOp(ModulePass):
 
     def run(self, module: ir.Module) -> None:
         with Rewriter(module) as rewriter:
-            hoist_quantize(rewriter)
+            hoist_quantize(rewriter, PROFILES[self.arithmetic])
         apply_rules(module, RULES[self.arithmetic], self.name)
         erase_dead_ops(module)
 

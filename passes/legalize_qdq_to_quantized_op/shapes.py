@@ -27,7 +27,10 @@ from shlo_quant.passes.dialects.stablehlo import (
 )
 from shlo_quant.passes.legalize_qdq_to_quantized_op.activations import stored_scalar
 from shlo_quant.passes.legalize_qdq_to_quantized_op.values import constant_array, dequantized, splat_value
-from shlo_quant.passes.numerics.quantize import dequantize, quantize
+from shlo_quant.passes.numerics.arrays import ArrayOperations
+from shlo_quant.passes.numerics.floats import float_format
+from shlo_quant.passes.numerics.profiles import Profile
+from shlo_quant.passes.numerics.quantize import dequantize
 from shlo_quant.passes.rewrite import Rewriter, defining_op, single_user
 
 # op -> the operands that are moved; the others are indices, sizes or predicates
@@ -67,8 +70,12 @@ def sink_dequantize(op: ir.Operation) -> ir.Value | None:
     return uniform_dequantize(new.results[0])
 
 
-def hoist_quantize(rewriter: Rewriter) -> None:
-    """Move every quantize above the data movement that makes its operand, unless `sink_dequantize` can do it all."""
+def hoist_quantize(rewriter: Rewriter, profile: Profile) -> None:
+    """Move every quantize above the data movement that makes its operand, unless `sink_dequantize` can do it all.
+
+    Args:
+      profile: how constants are quantized.
+    """
     pending = list(rewriter.ops("stablehlo.uniform_quantize"))
     while pending:
         quantize_op = pending.pop()
@@ -81,21 +88,21 @@ def hoist_quantize(rewriter: Rewriter) -> None:
         if None not in sources and len(set(sources)) == 1:
             continue
         with rewriter.before(quantize_op):
-            values = [quantized_value(v, uniform) for v in data]
+            values = [quantized_value(v, uniform, profile) for v in data]
             new = clone_with(op, _with_data(op, values), [quantize_op.results[0].type])
         rewriter.replace(quantize_op, new.results[0])
         rewriter.erase(op)
         pending += [made for v in values if (made := defining_op(v, "stablehlo.uniform_quantize")) is not None]
 
 
-def quantized_value(value: ir.Value, uniform: UniformType) -> ir.Value:
+def quantized_value(value: ir.Value, uniform: UniformType, profile: Profile) -> ir.Value:
     """A float value in a per-tensor quantized type: a new constant if it is constant, else a quantize."""
     array = constant_array(value)
     is_small = array is not None and 0 not in array.strides and list(array.shape) == list(value.type.shape)
     if array is None or not is_small or array.dtype != float_dtype(uniform.expressed_type):
         return uniform_quantize(value, uniform)
-    bounds = (uniform.storage_min, uniform.storage_max)
-    return quantized_constant(quantize(array, uniform.scales, uniform.zero_points, None, *bounds), uniform)
+    operations = ArrayOperations(float_format(array.dtype), array.ndim)
+    return quantized_constant(profile.quantize(operations, array, uniform), uniform)
 
 
 def moved_type(op: ir.Operation, uniform: UniformType) -> UniformType | None:

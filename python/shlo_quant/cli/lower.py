@@ -38,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Import, lower, write; what the user should know goes to stderr."""
     from shlo_quant.cli.terminal import working
     from shlo_quant.files import Format, write_program
+    from shlo_quant.passes.apply_xnnpack_rewrites import rewrites
     from shlo_quant.passes.errors import InputError
     from shlo_quant.passes.legalize_qdq_to_quantized_op import LegalizeQdqToQuantizedOp, remarks
     from shlo_quant.pipelines import lower
@@ -49,6 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not is_pytorch_program(arguments.model) and not _has_quantized_types(module):
         raise InputError(f"{arguments.model}: no quantized type in it, so there is nothing to lower")
     notes = [*findings]
+    if arguments.arithmetic == "xnnpack":
+        notes.extend(rewrites(module).findings)
 
     def after(step: ModulePass, program: ir.Module) -> None:
         if isinstance(step, LegalizeQdqToQuantizedOp):
