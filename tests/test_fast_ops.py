@@ -8,6 +8,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from single_op.programs import CASES, batch, differences
 from torch_mlir import ir
 
@@ -43,6 +45,13 @@ def function(signature: str, *lines: str) -> str:
 def test_equals_the_reference(kind: str) -> None:
     """A dozen random cases; `python -m tests.single_op` runs as many as you like."""
     assert differences(batch(range(12), {kind: CASES[kind]})) == []
+
+
+@settings(max_examples=10)
+@given(st.lists(st.integers(0, 1 << 48), min_size=1, max_size=20, unique=True))
+def test_mixtures_equal_the_reference(seeds: list[int]) -> None:
+    """Any kinds side by side; a failure shrinks to the cases that it takes."""
+    assert differences(batch(seeds, CASES)) == []
 
 
 # ---- where the reference interpreter aborts or is wrong
