@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from shlo_quant.compare import Comparison
     from shlo_quant.passes.dialects.constants import Array
     from shlo_quant.verify import Verification
-    from shlo_quant.verify.results import Divergence, EngineReport, Judgement, PairReport, Sample
+    from shlo_quant.verify.results import Divergence, EngineReport, Judgement, PairReport, Sample, TensorReport
 
 NAME = "verify"
 HELP = "compare engines on one model, integer by integer, and name the first op where they part"
 
 WIDTH = 100
+MOVES = ("broadcast_in_dim", "convert", "reshape", "transpose")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -113,6 +114,7 @@ def _show(found: Verification) -> None:
         _pairs("From the inputs on", found.whole)
     if found.op_by_op:
         _pairs(f"Op by op, each from the integers of {found.operands_from}", found.op_by_op)
+        _show_kinds(found)
     for group in _by_tensor(found.divergences):
         _show_divergence(group)
     if found.judgement is not None:
@@ -138,7 +140,7 @@ def _table(title: str, columns: tuple[str, ...], rows: Sequence[Sequence[Cell]],
 
 
 def _engine_row(engine: EngineReport) -> tuple[Cell, ...]:
-    remark = engine.reason.splitlines()[0] if engine.reason else "; ".join(engine.notes)
+    remark = engine.reason.splitlines()[0] if engine.reason else engine.remark
     return (
         engine.name,
         engine.detail,
@@ -172,6 +174,41 @@ def _pair_row(pair: PairReport) -> tuple[Cell, ...]:
     )
 
 
+def _show_kinds(found: Verification) -> None:
+    """Which kinds of ops the engines compute differently."""
+    from shlo_quant.compare import total
+
+    rows: list[tuple[Cell, ...]] = []
+    for pair in found.op_by_op:
+        kinds: dict[tuple[str, str], list[Comparison]] = {}
+        for tensor in found.tensors:
+            if tensor.name in pair.tensors:
+                key = _ops(tensor), _why(tensor)
+                kinds.setdefault(key, []).append(pair.tensors[tensor.name])
+        for (ops, why), comparisons in kinds.items():
+            both = total(comparisons)
+            if not both.is_exact:
+                tensors = f"{sum(not c.is_exact for c in comparisons)} of {len(comparisons)}"
+                rate = f"{10000 * both.mismatches / both.elements:.3g}"
+                steps = int(both.largest_difference)
+                rows.append((f"{pair.expected}, {pair.found}", ops, why, tensors, f"{both.mismatches:,}", rate, steps))
+    if rows:
+        columns = ("engines", "ops", "in", "tensors", "mismatches", "in 10,000", "steps")
+        _table("What they compute differently from the same operands", columns, rows)
+
+
+def _ops(tensor: TensorReport) -> str:
+    """The ops that compute a tensor, data movement aside."""
+    ops = Counter(op for op in tensor.ops if op not in MOVES)
+    return ", ".join(f"{n} {op}" if n > 1 else op for op, n in ops.items()) or ", ".join(tensor.ops) or "quantize"
+
+
+def _why(tensor: TensorReport) -> str:
+    if tensor.wrong_in_xnnpack:
+        return "XNNPACK's defect"
+    return "integers" if tensor.in_integers else "floats"
+
+
 def _decibels(comparison: Comparison) -> str:
     decibels = comparison.sqnr_db
     return "-" if decibels is None else f"{decibels:.1f}"
@@ -189,11 +226,10 @@ def _show_divergence(group: Sequence[Divergence]) -> None:
     found = group[0]
     tensor = found.tensor
     how = "from the same operands" if found.op_by_op else "from the inputs on"
-    ops = Counter(op for op in tensor.ops if op not in ("broadcast_in_dim", "reshape"))
     facts = [
         ("who", ", ".join(f"{d.expected} and {d.found}" for d in group)),
         ("at", tensor.location),
-        ("ops", ", ".join(f"{n} {op}" if n > 1 else op for op, n in ops.items()) or "quantize"),
+        ("ops", _ops(tensor)),
         ("type", tensor.type),
         ("operands", "; ".join((*tensor.operands, *tensor.parameters)) or "the program's inputs"),
         ("differ", f"{found.expected} and {found.found}: {found.comparison}; of batch {found.batch}:"),

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ __all__ = ["ENGINES", "Options", "Program", "Verification", "verify"]
 ENGINES = ("reference", "xnnpack", "torch", "fast")
 """Of two engines the one that stands first here is the expected one."""
 
-EVIDENCE_BATCHES = 4
+EVIDENCE_BATCHES = 2
 """More batches than that are not kept for the judge."""
 
 WHOLE_SHARE = 0.3
@@ -217,8 +218,15 @@ class _Verifier:
         def compile_program() -> Compiled:
             assert lowering is not None
             executable = lowering.result()
-            notes = [f"not delegated: {finding}" for finding in executable.not_delegated]
-            return Compiled(executable.run, None, executable.lowering_seconds, executable.run_seconds, tuple(notes))
+            others = Counter(finding.op for finding in executable.not_delegated)
+            leaves = ", ".join(f"{count} {op}" for op, count in others.items())
+            return Compiled(
+                executable.run,
+                seconds=executable.lowering_seconds,
+                run_seconds=executable.run_seconds,
+                remark=f"not delegated: {leaves}" if leaves else "all delegated",
+                notes=executable.not_delegated,
+            )
 
         runner = self._of_pytorch(Runner("xnnpack", "delegate", compile_program))
         if source is not None:
@@ -263,17 +271,21 @@ class _Verifier:
     # ---- the judge
 
     def _judged(self) -> Judgement | None:
-        """What the reference interpreter says of single results of the engine fast, each from the operands it had."""
-        runners = [runner for runner in self._runners if runner.name == "fast"]
+        """What the reference interpreter says of single results of the engine fast, run whole and op by op."""
         if self._judge is None:
             return None
-        runs = [(inputs, runners[0].run(inputs)) for inputs in self._batches[:EVIDENCE_BATCHES]]
-        evidence = [self._evidence(inputs, run) for inputs, run in runs if run is not None]
+        (runner,) = [runner for runner in self._runners if runner.name == "fast"]
+        evidence = []
+        for inputs in self._batches[:EVIDENCE_BATCHES]:
+            run = runner.run(inputs)
+            again = None if run is None else runner.run_op_by_op(inputs, run.tensors)
+            if run is not None and again is not None:
+                evidence += [self._evidence(inputs, run, run), self._evidence(inputs, run, again)]
         judgement = None
         for judgement in self._judge.judge(evidence, self._options.budget) if evidence else ():
             self._progress("asking the reference interpreter", min(1.0, judgement.seconds / self._options.budget))
         return judgement
 
-    def _evidence(self, inputs: Sequence[Array], run: ProgramResults) -> Evidence:
-        tensors = [run.tensors[name] for name in self._subject.cut_names]
-        return Evidence([*inputs, *tensors], [*run.outputs, *tensors])
+    def _evidence(self, inputs: Sequence[Array], operands: ProgramResults, results: ProgramResults) -> Evidence:
+        given, found = ([run.tensors[name] for name in self._subject.cut_names] for run in (operands, results))
+        return Evidence([*inputs, *given], [*results.outputs, *found])

@@ -75,7 +75,7 @@ class Judge:
         """Judge until every element was, or the time is up.
 
         Args:
-          evidence: one run or more, of different batches.
+          evidence: one run or more, of different batches or ways to run.
           budget: in seconds.
         Yields: all that was found so far, again and again.
         """
@@ -155,17 +155,17 @@ class _Boxes:
                 self.impossible[result] = problem.reason
 
     def rounds(self, batches: int) -> Iterator[tuple[int, list[Plan]]]:
-        """Batch and boxes: every result at its low corner, at its high corner, then anywhere, batch after batch.
+        """Batch and boxes: every result at its low corner, at its high corner, then anywhere, each of the next batch.
 
         Ends when all results have been taken whole, of every batch.
         """
         seen: set[tuple[int, int, Box]] = set()
         for turn in itertools.count():
-            batch = max(0, turn - 1) % batches
+            batch = turn % batches
             boxes = {result: self._box(result, turn) for result in self._order()}
             new = {result: box for result, box in boxes.items() if (batch, result, box) not in seen}
             seen |= {(batch, result, box) for result, box in new.items()}
-            if not new and turn > batches:
+            if not new and turn >= batches:
                 return
             yield batch, [self._cropper.plan(result, box) for result, box in new.items()]
 

@@ -22,7 +22,7 @@ class EngineReport:
       reason: why it did not run, or "".
       compile_seconds: None if it never ran.
       run_seconds: median of a batch, every quantized tensor returned; None if it never ran.
-      notes: what the engine has to say, such as what it leaves to others.
+      remark: what the engine has to say, in one line; `notes` has it op by op.
     """
 
     name: str
@@ -31,7 +31,8 @@ class EngineReport:
     reason: str = ""
     compile_seconds: float | None = None
     run_seconds: float | None = None
-    notes: tuple[str, ...] = ()
+    remark: str = ""
+    notes: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from shlo_quant.engines.base import Engine, Executable, ProgramResults
 from shlo_quant.observation import Observation
 from shlo_quant.passes.dialects.constants import Array
-from shlo_quant.passes.errors import EngineError, ShloQuantError, UnsupportedError
+from shlo_quant.passes.errors import EngineError, Finding, ShloQuantError, UnsupportedError
 from shlo_quant.verify.results import EngineReport, Status
 
 Run = Callable[[Sequence[Array]], ProgramResults]
@@ -26,14 +26,15 @@ class Compiled:
       run_op_by_op: each quantized tensor, and each output, from given quantized tensors; None if the engine cannot.
       seconds: of compilation, where the engine knows better than a clock around it.
       run_seconds: of each run so far; as for `seconds`.
-      notes: what the user should know.
+      remark, notes: what the user should know, in one line and op by op.
     """
 
     run: Run
     run_op_by_op: RunOpByOp | None = None
     seconds: float | None = None
     run_seconds: Sequence[float] | None = None
-    notes: tuple[str, ...] = ()
+    remark: str = ""
+    notes: tuple[Finding, ...] = ()
 
 
 @dataclass
@@ -110,6 +111,7 @@ class Runner:
             self.reason,
             self._compile_seconds,
             statistics.median(seconds) if seconds else None,
+            "" if self._compiled is None else self._compiled.remark,
             () if self._compiled is None else self._compiled.notes,
         )
 
