@@ -270,6 +270,30 @@ def test_sums_of_planes() -> None:
     np.testing.assert_array_equal(run(text, x, native_steps=1)[0], expected)
 
 
+@pytest.mark.parametrize("dimensions", [(2,), (0,), (0, 2), (0, 1, 2)])
+@pytest.mark.parametrize(("body", "init"), [("add", 0.25), ("multiply", 1.5), ("maximum", -1.0), ("minimum", 1e9)])
+def test_float_reductions_combine_in_order(dimensions: tuple[int, ...], body: str, init: float) -> None:
+    x = floats(np.random.default_rng(6), 3, 25, 18)
+    if body == "multiply":
+        x = np.sign(x) * (1 + np.abs(x) % np.float32(0.1))
+    kept = [d for d in range(3) if d not in dimensions]
+    elements = x.transpose(*dimensions, *kept).reshape(-1, *(x.shape[d] for d in kept))
+    expected = np.full(elements.shape[1:], init, F32)
+    for element in elements:
+        expected = {"add": np.add, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum}[body](
+            expected, element
+        )
+    text = f"""
+      func.func @main(%x: {typed(x)}) -> {typed(expected)} {{
+        %i = stablehlo.constant dense<{init}> : tensor<f32>
+        %0 = stablehlo.reduce(%x init: %i) applies stablehlo.{body} across dimensions = {list(dimensions)}
+          : ({typed(x)}, tensor<f32>) -> {typed(expected)}
+        return %0 : {typed(expected)}
+      }}"""
+    (actual,) = run(text, x, native_steps=1)
+    np.testing.assert_array_equal(actual.view(np.int32), expected.view(np.int32))
+
+
 # ---- elementwise
 
 

@@ -42,7 +42,8 @@ class Choices:
 
     Attributes:
       moves: ops that only move elements, which cost nothing or a copy where their operand is a view.
-      windowed: convolutions, dots and reductions.
+      windowed: convolutions, dots and reductions of few elements.
+      folds: other reductions, and how they combine elements.
       groups: of elementwise ops, by the op at their end.
       taken: the ops that are computed within a group.
     """
@@ -52,6 +53,7 @@ class Choices:
         ops = [node.op for node in block.nodes]
         self.moves = {op for op in ops if op.name in MOVES and self._is_native_move(op)}
         self.windowed = {op: found for op in ops if (found := self._windowed(op)) is not None}
+        self.folds = {op: how for op in ops if op not in self.windowed and (how := self._fold(op)) is not None}
         is_constant = block.constants.__contains__
         elementwise = [op for op in ops if self._is_elementwise(op)]
         groups = give_sources(find_groups(elementwise, is_constant), self.windowed, is_constant)
@@ -85,6 +87,14 @@ class Choices:
         if found is None or found.multiply_adds < SMALLEST:
             return None
         return found if found.combine != "product" or has_byte_products() else None
+
+    def _fold(self, op: ir.Operation) -> str | None:
+        if op.name != "stablehlo.reduce" or len(op.operands) != 2 or not is_native_type(op.operands[0]):
+            return None
+        is_empty = 0 in op.operands[0].type.shape
+        if is_empty or math.prod(op.operands[0].type.shape) < SMALLEST or numpy_dtype(op.operands[0]).kind == "b":
+            return None
+        return products.combining_op(op)
 
     def border(self, op: ir.Operation) -> Border | None:
         """How an op pads its operand; None if it does not, or in a way that native code cannot."""
@@ -130,7 +140,7 @@ class Choices:
             if user in self.moves:
                 if not self.may_be_biased(user.results[0]):
                     return False
-            elif user not in self.taken and user not in self.windowed:
+            elif user not in self.taken and user not in self.windowed and user not in self.folds:
                 return False
         return True
 

@@ -7,7 +7,7 @@ every tile has one size; an element computed twice is computed equally.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -17,7 +17,7 @@ from torch_mlir.dialects import arith, vector
 
 from shlo_quant.engines.fast.native import emitter as emit
 from shlo_quant.engines.fast.native.emitter import BYTE_LANES
-from shlo_quant.engines.fast.native.expressions import Expression
+from shlo_quant.engines.fast.native.expressions import Expression, Instruction
 
 INT8, INT32 = np.dtype(np.int8), np.dtype(np.int32)
 TABLE = 256
@@ -100,6 +100,47 @@ class Access:
 
 
 @dataclass(frozen=True)
+class Nest:
+    """A nest of loops, the innermost in vectors; the outermost is what threads share out.
+
+    Attributes:
+      shape: sizes of the loops.
+      lanes: elements of a vector.
+    """
+
+    shape: tuple[int, ...]
+    lanes: int
+
+    @property
+    def blocks(self) -> int:
+        """Vectors of the innermost loop."""
+        return -(-self.shape[-1] // self.lanes)
+
+    @property
+    def units(self) -> int:
+        return self.shape[0] if len(self.shape) > 1 else self.blocks
+
+    def emit(self, begin: ir.Value, end: ir.Value, body: Callable[[list[ir.Value]], None]) -> None:
+        """Emit the loops; `body` takes the indices at which a vector begins."""
+        self._loops([], begin, end, body)
+
+    def _loops(
+        self, outer: list[ir.Value], begin: ir.Value, end: ir.Value, body: Callable[[list[ir.Value]], None]
+    ) -> None:
+        depth = len(outer) + 1
+
+        def step(index: ir.Value, _carried: list[ir.Value]) -> list[ir.Value]:
+            if depth == len(self.shape):
+                body([*outer, emit.tile_start(index, self.lanes, self.shape[-1])])
+            else:
+                size = self.shape[depth] if depth + 1 < len(self.shape) else self.blocks
+                self._loops([*outer, index], emit.integer(0), emit.integer(size), body)
+            return []
+
+        emit.loop(begin, end, step)
+
+
+@dataclass(frozen=True)
 class Map:
     """An expression of elements, over a nest of loops.
 
@@ -117,36 +158,73 @@ class Map:
         return len(self.inputs) + 1
 
     @property
-    def lanes(self) -> int:
+    def nest(self) -> Nest:
         is_contiguous = all(a.strides[-1] in (0, a.dtype.itemsize) for a in (*self.inputs, self.output))
-        return min(self.shape[-1], BYTE_LANES if is_contiguous else LANES)
-
-    @property
-    def blocks(self) -> int:
-        return -(-self.shape[-1] // self.lanes)
+        return Nest(self.shape, min(self.shape[-1], BYTE_LANES if is_contiguous else LANES))
 
     @property
     def units(self) -> int:
-        return self.shape[0] if len(self.shape) > 1 else self.blocks
+        return self.nest.units
 
     def emit(self, pointers: Sequence[ir.Value], begin: ir.Value, end: ir.Value) -> None:
-        self._loops(pointers, [], begin, end)
+        lanes, accesses = self.nest.lanes, [*self.inputs, self.output]
 
-    def _loops(self, pointers: Sequence[ir.Value], outer: list[ir.Value], begin: ir.Value, end: ir.Value) -> None:
-        def body(index: ir.Value, _carried: list[ir.Value]) -> list[ir.Value]:
-            depth = len(outer) + 1
-            if depth == len(self.shape):
-                start = emit.tile_start(index, self.lanes, self.shape[-1])
-                self._vector(pointers, [*outer, start])
-            else:
-                size = self.shape[depth] if depth + 1 < len(self.shape) else self.blocks
-                self._loops(pointers, [*outer, index], emit.integer(0), emit.integer(size))
-            return []
+        def body(indices: list[ir.Value]) -> None:
+            *sources, target = [a.pointer(p, indices) for a, p in zip(accesses, pointers, strict=True)]
+            values = [a.load(p, lanes) for a, p in zip(self.inputs, sources, strict=True)]
+            self.output.store(self.expression.emit(values, lanes), target, lanes)
 
-        emit.loop(begin, end, body)
+        self.nest.emit(begin, end, body)
 
-    def _vector(self, pointers: Sequence[ir.Value], indices: list[ir.Value]) -> None:
-        accesses = [*self.inputs, self.output]
-        *sources, target = [a.pointer(p, indices) for a, p in zip(accesses, pointers, strict=True)]
-        values = [a.load(p, self.lanes) for a, p in zip(self.inputs, sources, strict=True)]
-        self.output.store(self.expression.emit(values, self.lanes), target, self.lanes)
+
+@dataclass(frozen=True)
+class Fold:
+    """A reduction: elements are combined one after the other, the initial value first.
+
+    Attributes:
+      shape: sizes of the loops over results, the vectorized one last.
+      combine: "add", "maximum", "minimum" or "multiply".
+      runs: the loops over what is combined, the outermost first: how often, and how many bytes apart.
+      operand, output: with strides over the results.
+    """
+
+    shape: tuple[int, ...]
+    combine: str
+    runs: tuple[tuple[int, int], ...]
+    operand: Access
+    output: Access
+
+    @property
+    def operands(self) -> int:
+        """Operand, initial value, result."""
+        return 3
+
+    @property
+    def nest(self) -> Nest:
+        return Nest(self.shape, min(self.shape[-1], LANES))
+
+    @property
+    def units(self) -> int:
+        return self.nest.units
+
+    def emit(self, pointers: Sequence[ir.Value], begin: ir.Value, end: ir.Value) -> None:
+        operand, initial, result = pointers
+        lanes, dtype = self.nest.lanes, self.operand.dtype
+        step = Instruction(self.combine, (0, 1), (dtype, dtype), dtype)
+
+        def combined(runs: Sequence[tuple[int, int]], pointer: ir.Value, total: ir.Value) -> ir.Value:
+            if not runs:
+                return Expression((dtype, dtype), (step,)).emit([total, self.operand.load(pointer, lanes)], lanes)
+            count, stride = runs[0]
+
+            def body(index: ir.Value, carried: list[ir.Value]) -> list[ir.Value]:
+                return [combined(runs[1:], emit.at(pointer, emit.scaled([(index, stride)])), carried[0])]
+
+            return emit.loop(emit.integer(0), emit.integer(count), body, [total])[0]
+
+        def body(indices: list[ir.Value]) -> None:
+            first = emit.broadcast(emit.load(emit.element_type(dtype), initial), lanes)
+            total = combined(self.runs, self.operand.pointer(operand, indices), first)
+            self.output.store(total, self.output.pointer(result, indices), lanes)
+
+        self.nest.emit(begin, end, body)

@@ -20,7 +20,7 @@ from shlo_quant.engines.fast.native.choices import Border, Choices
 from shlo_quant.engines.fast.native.epilogue import Epilogue
 from shlo_quant.engines.fast.native.expressions import DType, Expression
 from shlo_quant.engines.fast.native.groups import Group
-from shlo_quant.engines.fast.native.kernels import TABLE, Access, Kernel, Map
+from shlo_quant.engines.fast.native.kernels import TABLE, Access, Fold, Kernel, Map
 from shlo_quant.engines.fast.native.lowering import Context, lower_group
 from shlo_quant.engines.fast.native.memory import Buffer, arrange
 from shlo_quant.engines.fast.native.products import Windowed
@@ -74,6 +74,8 @@ class _Planner:
         elif op in self._choices.windowed:
             source = op.results[0]
             self._place_windowed(self._choices.windowed[op], Expression((numpy_dtype(source),)), [], source)
+        elif op in self._choices.folds:
+            self._place_fold(op, self._choices.folds[op])
         elif op in self._choices.moves and (op.operands[0] in self._views or self._is_argument(op.operands[0])):
             self._place_move(op)
         else:
@@ -111,7 +113,7 @@ class _Planner:
         )
         *sources, target = [Access(v.dtype, s, v.biased, v.is_table) for v, s in zip(views, strides, strict=True)]
         kernel = Map(sizes, expression, tuple(sources), target)
-        self._task(kernel, views, math.prod(sizes) * (1 + len(expression.instructions)) // kernel.lanes * 8)
+        self._task(kernel, views, math.prod(sizes) * (1 + len(expression.instructions)) // kernel.nest.lanes * 8)
 
     def _place_windowed(
         self, windowed: Windowed, expression: Expression, inputs: Sequence[View], root: ir.Value
@@ -128,6 +130,22 @@ class _Planner:
         second = map(self._stored, constants) if factors is None else [factors]
         work = windowed.multiply_adds // (16 if windowed.combine == "product" else 2)
         self._task(kernel, [source, *second, *inputs, output], work)
+
+    def _place_fold(self, op: ir.Operation, combine: str) -> None:
+        operand, initial = (self._view(value) for value in op.operands)
+        reduced = int_list(op, "dimensions") or []
+        kept = [d for d in range(len(operand.shape)) if d not in reduced]
+        output = self._new_view(op.results[0], self._choices.demanded_order(op.results[0]))
+        size = operand.dtype.itemsize
+        sizes, strides = loop_dimensions(
+            output.shape, [[size * operand.strides[d] for d in kept], [size * stride for stride in output.strides]]
+        )
+        source, target = (Access(v.dtype, s, v.biased) for v, s in zip((operand, output), strides, strict=True))
+        runs, (steps,) = loop_dimensions(
+            [operand.shape[d] for d in sorted(reduced)], [[size * operand.strides[d] for d in sorted(reduced)]]
+        )
+        kernel = Fold(sizes, combine, tuple(zip(runs, steps, strict=True)), source, target)
+        self._task(kernel, [operand, initial, output], math.prod(operand.shape))
 
     def _factors(self, windowed: Windowed) -> View | None:
         """The second operand of a product of floats, channels side by side."""

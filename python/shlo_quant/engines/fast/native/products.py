@@ -283,20 +283,20 @@ def _combine(op: ir.Operation, init: Array, spatial: Sequence[int], size: int) -
     rank = len(op.operands[0].type.shape)
     if not 1 <= len(spatial) <= 2 or not 1 <= rank - len(spatial) <= 2 or not 0 < size <= LARGEST_WINDOW:
         return None
-    combine = _body(op)
+    combine = combining_op(op)
     neutral = {"maximum": np.iinfo(init.dtype).min, "minimum": np.iinfo(init.dtype).max, "add": 0}
     is_empty = 0 in op.results[0].type.shape
-    return combine if combine is not None and init == neutral[combine] and not is_empty else None
+    return combine if combine in neutral and init == neutral[combine] and not is_empty else None
 
 
-def _body(op: ir.Operation) -> str | None:
+def combining_op(op: ir.Operation) -> str | None:
     """What a reduction's region does with its two arguments, if that is one op."""
     block = op.regions[0].blocks[0]
     result = defining_op(list(block.operations)[-1].operands[0])
     if result is None or set(result.operands) != set(block.arguments) or len(list(block.operations)) != 2:
         return None
     name = result.name.removeprefix("stablehlo.")
-    return name if name in ("maximum", "minimum", "add") else None
+    return name if name in ("add", "maximum", "minimum", "multiply") else None
 
 
 def _pairs(op: ir.Operation, name: str, rank: int) -> list[tuple[int, int]]:

@@ -5,6 +5,7 @@ Integers below 8 bits take a byte each; i1 is bool. Floats other than f16, f32 a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,10 @@ from shlo_quant.passes.errors import Unsupported
 
 STICKY_BITS = 11
 """Bits of a 64-bit integer beyond the 53 that f64 holds."""
+
+Function = Callable[..., Array]
+"""Of arrays that broadcast."""
+ByElement = Callable[["ElementType"], Function]
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,12 @@ class ElementType:
         mask = self.dtype.type((1 << self.bits) - 1)
         return np.asarray(((narrow & mask) ^ sign) - sign)
 
+    def wrapping(self, function: Function) -> Function:
+        """A function of the dtype, made one of the type: integers below 8 bits have to wrap by themselves."""
+        if self.is_integer and self.bits < 8:
+            return lambda *operands: self.wrapped(function(*operands))
+        return function
+
     def saturated(self, values: Array) -> Array:
         """Floats (f64) toward zero, then to the nearest integer of the type; NaN becomes 0."""
         magnitude_bits = self.bits - self.is_signed
@@ -105,6 +116,12 @@ class ElementType:
         return np.asarray(bits.astype(self.bits_dtype, order="C", copy=False).view(self.dtype))
 
     # ---- floats
+
+    def through_f32(self, function: Function) -> Function:
+        """A function whose results are values of the operands' type, for the types of `ml_dtypes` too."""
+        if self.dtype.kind == "f":
+            return function
+        return lambda *operands: np.asarray(function(*(o.astype(np.float32) for o in operands))).astype(self.dtype)
 
     def rounded(self, values: Array) -> Array:
         """Floats of any type, or integers, as the nearest floats of this type, halves to even."""
