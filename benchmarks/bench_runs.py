@@ -3,9 +3,10 @@
     python benchmarks/bench_runs.py [NAME ...] [--engines ENGINE ...] [--grow] [--seconds S] [--rounds N] [--threads N]
 
 Each engine is a process (`run_with.py`) that stays while the others are measured: round after round, each in turn runs
-for S seconds, so that all see the same machine. Printed is the median of all runs of an engine, and its ratio to that
-of `fast`. With --grow, larger batches and images follow, of the models that take them. An engine that is not installed,
-or cannot take a model, is a line with the reason.
+for S seconds, so that all see the same machine. An engine whose first run takes longer than all rounds runs once.
+Printed is the median of all runs of an engine, and its ratio to that of `fast`. With --grow, larger batches and images
+follow, of the models that take them. An engine that is not installed, or cannot take a model, is a line with the
+reason.
 """
 
 from __future__ import annotations
@@ -72,20 +73,25 @@ class Runner:
     def __init__(self, engine: str, case: Case, threads: int) -> None:
         command = [sys.executable, str(HERE / "run_with.py"), engine, *case.options(), "--threads", str(threads)]
         self.measurement = Measurement(engine)
+        self._done = False
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
 
-    def compile(self) -> None:
-        """Wait until the engine can run, or has said why not."""
+    def compile(self, slow: float) -> None:
+        """Wait until the engine has run once, or has said why it cannot; a run that took that long is the only one."""
         answer = self._answer() or {"failed": "crashed"}
         self.measurement.failure = answer.get("failed", "")
         self.measurement.compile_seconds = answer.get("compile", 0.0)
         self.measurement.remark = answer.get("remark", "")
+        if answer.get("first_run", 0.0) > slow:
+            self.measurement.runs = [answer["first_run"]]
+            self.measurement.remark = self.measurement.remark or "one run"
+            self._done = True
 
     def run(self, seconds: float) -> None:
         """Let it run for so long."""
-        if self.measurement.failure:
+        if self.measurement.failure or self._done:
             return
         stdin = self._stream(self._process.stdin)
         stdin.write(f"{seconds}\n")
@@ -118,7 +124,7 @@ def measure(case: Case, engines: Sequence[str], arguments: argparse.Namespace) -
         runners = []
         for engine in engines:
             runners.append(stack.enter_context(Runner(engine, case, arguments.threads)))
-            runners[-1].compile()
+            runners[-1].compile(arguments.seconds * arguments.rounds)
         for _ in range(arguments.rounds):
             for runner in runners:
                 runner.run(arguments.seconds)

@@ -2,10 +2,10 @@
 
     python benchmarks/run_with.py ENGINE MODEL.pt2 [--batch N] [--size N] [--threads N]
 
-Prints lines of JSON. The first says how compiling went: {"compile": seconds, "remark": text}, or {"failed": reason}.
-Then each line N of stdin is answered by a list of the seconds of runs that took about N seconds together, one at least,
-and the end of stdin by {"peak_bytes": N}. Imports, loading and, of the engines that take StableHLO, importing and
-lowering to integers are not timed.
+Prints lines of JSON. The first says how compiling and a first run went: {"compile": seconds, "first_run": seconds,
+"remark": text}, or {"failed": reason}. Then each line N of stdin is answered by a list of the seconds of runs that took
+about N seconds together, one at least, and the end of stdin by {"peak_bytes": N}. Imports, loading and, of the engines
+that take StableHLO, importing and lowering to integers are not timed.
 """
 
 from __future__ import annotations
@@ -222,16 +222,16 @@ def runs(compiled: Compiled, seconds: float) -> list[float]:
     return times
 
 
-def compile_with(arguments: argparse.Namespace) -> Compiled | str:
-    """Load, compile and run once, as the first run is slower; or the reason why that is impossible."""
+def compile_with(arguments: argparse.Namespace) -> tuple[Compiled, float] | str:
+    """Load, compile and run once (the first run is slower than others); or the reason why that is impossible."""
     try:
         compiled = ENGINES[arguments.engine](load(arguments.model, arguments.batch, arguments.size))
-        compiled.run()
+        (first,) = runs(compiled, 0)
     except ModuleNotFoundError as error:
         return f"not installed ({error.name})"
     except Exception as error:  # noqa: BLE001 - whatever an engine raises is its result here
         return f"{type(error).__name__}: {(str(error) or '-').splitlines()[0]}"
-    return compiled
+    return compiled, first
 
 
 def say(answer: object) -> None:
@@ -251,11 +251,12 @@ def main() -> None:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: arguments.threads])  # every engine takes what it may use
     os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
     warnings.filterwarnings("ignore")
-    compiled = compile_with(arguments)
-    if isinstance(compiled, str):
-        say({"failed": compiled})
+    answer = compile_with(arguments)
+    if isinstance(answer, str):
+        say({"failed": answer})
         return
-    say({"compile": compiled.seconds, "remark": compiled.remark})
+    compiled, first = answer
+    say({"compile": compiled.seconds, "first_run": first, "remark": compiled.remark})
     for line in sys.stdin:
         say(runs(compiled, float(line)))
     say({"peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024})
