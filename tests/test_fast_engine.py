@@ -43,7 +43,7 @@ def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if request.param != "tiles":
         monkeypatch.setattr(products, "has_tiles", lambda: False)
     if request.param == "any":
-        monkeypatch.setattr(choices, "has_byte_products", lambda: False)
+        monkeypatch.setattr(products, "has_byte_products", lambda: False)
         monkeypatch.setattr(lowering, "has_byte_permutations", lambda: False)
     name: str = request.param
     return name

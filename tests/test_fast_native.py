@@ -19,7 +19,7 @@ from shlo_quant.passes.dialects.constants import Array
 from shlo_quant.passes.dialects.context import new_context
 
 F32, I8, I32 = (np.dtype(name) for name in ("float32", "int8", "int32"))
-MLIR = {"int8": "i8", "uint8": "ui8", "int32": "i32", "float32": "f32"}
+MLIR = {"int16": "i16", "int8": "i8", "uint8": "ui8", "int32": "i32", "float32": "f32"}
 
 
 def typed(array_or_shape: Any, dtype: Any = None) -> str:
@@ -163,6 +163,21 @@ def test_a_network_of_two_layers_runs_in_two_kernels() -> None:
         expected = np.clip(convolve(padded, w, 1, 1, 1), -128, 127).astype(np.int8)
     (actual,) = run(text, x, native_steps=2)  # and the input goes into its border
     np.testing.assert_array_equal(actual, expected)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32"])
+def test_dot_of_two_arguments_of_any_integers(dtype: str) -> None:
+    draw, bounds = np.random.default_rng(7), np.iinfo(dtype)
+    x, y = (draw.integers(bounds.min, bounds.max, shape, dtype, endpoint=True) for shape in ((2, 9, 30), (2, 19, 30)))
+    expected = np.einsum("bik,bjk->bij", x.astype(np.int64), y.astype(np.int64)).astype(np.int32)
+    text = f"""
+      func.func @main(%x: {typed(x)}, %y: {typed(y)}) -> {typed(expected)} {{
+        %0 = stablehlo.dot_general %x, %y, batching_dims = [0] x [0], contracting_dims = [2] x [2]
+          : ({typed(x)}, {typed(y)}) -> {typed(expected)}
+        return %0 : {typed(expected)}
+      }}"""
+    executable = FastEngine().compile(ir.Module.parse(text, new_context()))
+    np.testing.assert_array_equal(executable.run([x, y])[0], expected)
 
 
 # ---- products of floats

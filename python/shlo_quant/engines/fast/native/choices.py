@@ -11,7 +11,6 @@ from shlo_quant.engines.fast.blocks import LoweredBlock
 from shlo_quant.engines.fast.native import products
 from shlo_quant.engines.fast.native.expressions import NATIVE_DTYPES, is_native
 from shlo_quant.engines.fast.native.groups import find_groups, give_sources
-from shlo_quant.engines.fast.native.machine import has_byte_products
 from shlo_quant.engines.fast.native.products import Windowed
 from shlo_quant.passes.dialects.constants import numpy_dtype
 from shlo_quant.passes.dialects.stablehlo import int_list
@@ -84,9 +83,7 @@ class Choices:
     def _windowed(self, op: ir.Operation) -> Windowed | None:
         constant = self._block.constants.get(op.operands[1]) if len(op.operands) > 1 else None
         found = products.recognize(op, constant)
-        if found is None or found.multiply_adds < SMALLEST:
-            return None
-        return found if found.combine != "product" or has_byte_products() else None
+        return found if found is not None and found.multiply_adds >= SMALLEST else None
 
     def _fold(self, op: ir.Operation) -> str | None:
         if op.name != "stablehlo.reduce" or len(op.operands) != 2 or not is_native_type(op.operands[0]):

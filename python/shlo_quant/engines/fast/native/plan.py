@@ -148,7 +148,7 @@ class _Planner:
         self._task(kernel, [operand, initial, output], math.prod(operand.shape))
 
     def _factors(self, windowed: Windowed) -> View | None:
-        """The second operand of a product of floats, channels side by side."""
+        """The second operand of a sum of terms, channels side by side."""
         if windowed.factors is None:
             return None
         value, channel = windowed.op.operands[1], windowed.factors[-1]

@@ -19,10 +19,10 @@ from shlo_quant.engines.fast.native.byte_products import (
     vector_tile,
 )
 from shlo_quant.engines.fast.native.epilogue import Epilogue, Grid
-from shlo_quant.engines.fast.native.float_products import FloatProduct, FloatRun
 from shlo_quant.engines.fast.native.kernels import LANES, Kernel
-from shlo_quant.engines.fast.native.machine import has_tiles
+from shlo_quant.engines.fast.native.machine import has_byte_products, has_tiles
 from shlo_quant.engines.fast.native.stencils import Stencil
+from shlo_quant.engines.fast.native.term_products import TermProduct, TermRun
 from shlo_quant.engines.fast.native.views import BIAS, View, loop_dimensions
 from shlo_quant.passes.dialects.constants import Array, numpy_dtype
 from shlo_quant.passes.dialects.stablehlo import DotDimensions, conv_dimension_numbers, int_list
@@ -51,8 +51,8 @@ class Windowed:
       window: rows and columns.
       weights: [rows, columns, input channels, output channels], int8; for a depthwise convolution with 1 input
         channel. None for a reduction.
-      combine: as that of `Stencil`; "product" of bytes, or "float_product".
-      factors: of a product of floats, which dimensions of the second operand are batch and row of the result, row and
+      combine: as that of `Stencil`; "product" of bytes, or "terms", for any other product.
+      factors: of a sum of terms, which dimensions of the second operand are batch and row of the result, row and
         column of the window, depth (what is summed over) and channel; None for one that it does not have.
     """
 
@@ -96,23 +96,26 @@ def recognize(op: ir.Operation, constant: Array | None) -> Windowed | None:
     Args:
       constant: the second operand, if it is constant.
     """
-    if op.name in DOT_LIKE and _is_float_product(op):
-        return _float_convolution(op) if op.name == "stablehlo.convolution" else _float_dot(op)
+    if op.name in DOT_LIKE:
+        return _byte_product(op, constant) or _term_product_of(op)
     if constant is None or 0 in op.operands[0].type.shape:
         return None
-    if op.name == "stablehlo.convolution":
-        return _convolution(op, constant)
-    if op.name == "stablehlo.dot_general":
-        return _dot(op, constant)
     if op.name == "stablehlo.reduce":
         return _reduce(op, constant)
     return _window(op, constant) if op.name == "stablehlo.reduce_window" else None
 
 
+def _byte_product(op: ir.Operation, weights: Array | None) -> Windowed | None:
+    if weights is None or not _is_byte_product(op, weights):
+        return None
+    found = (_convolution if op.name == "stablehlo.convolution" else _dot)(op, weights)
+    return found if found is None or found.combine != "product" or has_byte_products() else None
+
+
 def _convolution(op: ir.Operation, weights: Array) -> Windowed | None:
     numbers = conv_dimension_numbers(op)
     spatial = list(numbers.input_spatial_dimensions)
-    if not _is_byte_product(op, weights) or len(spatial) not in (1, 2) or not _is_plain(op, len(spatial)):
+    if len(spatial) not in (1, 2) or not _is_plain(op, len(spatial)):
         return None
     depth = op.operands[0].type.shape[numbers.input_feature_dimension]
     groups = int(op.attributes["feature_group_count"].value)
@@ -161,7 +164,7 @@ def _dot(op: ir.Operation, weights: Array) -> Windowed | None:
     lhs_free = dimensions.lhs_free(len(op.operands[0].type.shape))
     rhs_free = dimensions.rhs_free(weights.ndim)
     is_matrix = len(dimensions.lhs_contracting) == 1 and len(rhs_free) == 1 and len(lhs_free) <= 3
-    if not is_matrix or dimensions.lhs_batching or not _is_byte_product(op, weights):
+    if not is_matrix or dimensions.lhs_batching:
         return None
     weights = weights.transpose([*dimensions.rhs_contracting, *rhs_free])[None, None]
     missing = [None] * (3 - len(lhs_free))
@@ -186,12 +189,27 @@ def _is_byte_product(op: ir.Operation, weights: Array) -> bool:
     )
 
 
-def _is_float_product(op: ir.Operation) -> bool:
+def _term_product_of(op: ir.Operation) -> Windowed | None:
+    if not _has_term_types(op):
+        return None
+    return _term_convolution(op) if op.name == "stablehlo.convolution" else _term_dot(op)
+
+
+def _has_term_types(op: ir.Operation) -> bool:
+    """f32 throughout, or integers of whole bytes whose products have the width of the result, or are narrower."""
     values = (*op.operands, op.results[0])
-    return all(isinstance(v.type.element_type, ir.F32Type) and 0 not in v.type.shape for v in values)
+    if any(0 in v.type.shape for v in values):
+        return False
+    elements = [v.type.element_type for v in values]
+    if all(isinstance(element, ir.F32Type) for element in elements):
+        return True
+    if not all(isinstance(element, ir.IntegerType) and element.width in (8, 16, 32, 64) for element in elements):
+        return False
+    widest: int = max(element.width for element in elements[:2])
+    return widest <= int(elements[2].width)
 
 
-def _float_convolution(op: ir.Operation) -> Windowed | None:
+def _term_convolution(op: ir.Operation) -> Windowed | None:
     numbers = conv_dimension_numbers(op)
     spatial, window = list(numbers.input_spatial_dimensions), list(numbers.kernel_spatial_dimensions)
     if len(spatial) not in (1, 2) or not _is_plain(op, len(spatial)) or op.attributes["feature_group_count"].value != 1:
@@ -210,12 +228,12 @@ def _float_convolution(op: ir.Operation) -> Windowed | None:
         _two_sizes(int_list(op, "rhs_dilation"), len(spatial)),
         _two_sizes([op.operands[1].type.shape[d] for d in window], len(spatial)),
         None,
-        "float_product",
+        "terms",
         (None, None, *_two(window), numbers.kernel_input_feature_dimension, numbers.kernel_output_feature_dimension),
     )
 
 
-def _float_dot(op: ir.Operation) -> Windowed | None:
+def _term_dot(op: ir.Operation) -> Windowed | None:
     """One contracting dimension, one of the second operand that survives, and up to three of the first, batches too."""
     dimensions = DotDimensions.of(op)
     rank = len(op.operands[0].type.shape)
@@ -236,7 +254,7 @@ def _float_dot(op: ir.Operation) -> Windowed | None:
     result = (named[0], named[1], named[2], batches + len(lhs_free))
     factors = (second[0], second[1], None, None, dimensions.rhs_contracting[0], rhs_free[0])
     one = (1, 1)
-    return Windowed(op, operand, result, ((0, 0),) * rank, 0, one, one, one, None, "float_product", factors)
+    return Windowed(op, operand, result, ((0, 0),) * rank, 0, one, one, one, None, "terms", factors)
 
 
 def _window(op: ir.Operation, init: Array) -> Windowed | None:
@@ -330,8 +348,8 @@ def kernel_for(
     """The kernel, and the constants it takes after its operand.
 
     Args:
-      source: the operand, padded; its channels lie side by side, but for a product of floats.
-      factors: the second operand of a product of floats, with channels side by side.
+      source: the operand, padded; its channels lie side by side, but for a sum of terms.
+      factors: the second operand of a sum of terms, with channels side by side.
       epilogue: with strides for batch, row, column and channel.
     """
     shape = windowed.op.results[0].type.shape
@@ -341,7 +359,7 @@ def kernel_for(
     grid = Grid((batch, rows, columns), channels, strides)
     apart = (row * windowed.dilation[0], column * windowed.dilation[1])
     if factors is not None:
-        return _float_product(windowed, (source, factors), epilogue, grid, apart), []
+        return _term_product(windowed, (source, factors), epilogue, grid, apart), []
     if windowed.combine != "product":
         return _stencil(windowed, source, epilogue, grid, apart)
     return _product(windowed, source, epilogue, grid, apart)
@@ -370,17 +388,19 @@ def _product(
     return VectorProduct(grid, tuple(runs), -(-depth // 4), tile, epilogue, is_signed), [packed, starts]
 
 
-def _float_product(
+def _term_product(
     windowed: Windowed, operands: tuple[View, View], epilogue: Epilogue, grid: Grid, apart: tuple[int, int]
-) -> FloatProduct:
+) -> TermProduct:
     source, factors = operands
     assert windowed.factors is not None
-    batch, row, *window, _ = (0 if d is None else 4 * factors.strides[d] for d in windowed.factors)
+    size = factors.dtype.itemsize
+    batch, row, *window, _ = (0 if d is None else size * factors.strides[d] for d in windowed.factors)
     depth = source.shape[windowed.operand[3]]
-    counts, strides = (*windowed.window, depth), (*apart, 4 * source.strides[windowed.operand[3]])
-    runs = [FloatRun(*run) for run in zip(counts, strides, window, strict=True) if run[0] > 1]
+    counts, strides = (*windowed.window, depth), (*apart, source.dtype.itemsize * source.strides[windowed.operand[3]])
+    runs = [TermRun(*run) for run in zip(counts, strides, window, strict=True) if run[0] > 1]
     _, columns, vectors = vector_tile(Grid((1, 1, grid.sizes[2]), grid.channels, grid.strides))
-    return FloatProduct(grid, tuple(runs), (batch, row), (1, columns, vectors), epilogue)
+    dtypes = source.dtype, factors.dtype, numpy_dtype(windowed.op.results[0])
+    return TermProduct(grid, *dtypes, tuple(runs), (batch, row), (1, columns, vectors), epilogue)
 
 
 def _stencil(

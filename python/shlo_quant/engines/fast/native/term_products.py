@@ -1,6 +1,7 @@
-"""Sums of products of floats, term by term: the order and every rounding are the reference interpreter's.
+"""Sums of products, term by term, of elements of any type.
 
-Vectors lie along the result's channels, so that each sum is still one product after the other.
+Vectors lie along the result's channels, so that each sum is one product after the other: for floats the order and every
+rounding are the reference interpreter's. Integers are extended to the result's type, in which sums wrap.
 """
 
 from __future__ import annotations
@@ -9,19 +10,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from torch_mlir import ir
-from torch_mlir.dialects import arith
+from torch_mlir.dialects import arith, vector
 
 from shlo_quant.engines.fast.native import emitter as emit
 from shlo_quant.engines.fast.native.epilogue import Epilogue, Grid, Results, parts_of_block
+from shlo_quant.engines.fast.native.expressions import DType
 from shlo_quant.engines.fast.native.kernels import LANES
-
-F32 = np.dtype(np.float32)
 
 
 @dataclass(frozen=True)
-class FloatRun:
+class TermRun:
     """A loop over terms: how many, and how many bytes further operand and factors are read each time."""
 
     count: int
@@ -30,17 +29,21 @@ class FloatRun:
 
 
 @dataclass(frozen=True)
-class FloatProduct:
-    """f32 products and sums, rounded one by one, from zero on.
+class TermProduct:
+    """Products and sums in the type of the result, from zero on.
 
     Attributes:
+      operand, factor, result: dtypes; all f32, or integers.
       runs: the loops over the terms of a sum, the outermost first.
       factor_strides: bytes between the factors of one batch and row and those of the next.
       tile: rows, columns, vectors of 16 channels computed at once.
     """
 
     grid: Grid
-    runs: tuple[FloatRun, ...]
+    operand: DType
+    factor: DType
+    result: DType
+    runs: tuple[TermRun, ...]
     factor_strides: tuple[int, int]
     tile: tuple[int, int, int]
     epilogue: Epilogue
@@ -63,26 +66,26 @@ class FloatProduct:
     def emit(self, pointers: Sequence[ir.Value], begin: ir.Value, end: ir.Value) -> None:
         operand, factors, *others = pointers
         _, columns, vectors = self.tile
-        memory = Results.reserve(F32, (1, columns), vectors * LANES)
+        memory = Results.reserve(self.result, (1, columns), vectors * LANES)
 
         def unit(index: ir.Value, _carried: list[ir.Value]) -> list[ir.Value]:
             batch, row, column, block = emit.split(index, self._tiles)
             position = [batch, row, emit.tile_start(column, columns, self.grid.sizes[2])]
             results = Results(
-                memory, F32, (1, columns), vectors * LANES, parts_of_block(block, vectors, self.grid.channels)
+                memory, self.result, (1, columns), vectors * LANES, parts_of_block(block, vectors, self.grid.channels)
             )
             second = emit.at(factors, emit.scaled(list(zip((batch, row), self.factor_strides, strict=True))))
             starts = [
                 (
-                    emit.at(second, emit.scaled([(part.channel, 4)])),
-                    n * LANES * 4,
+                    emit.at(second, emit.scaled([(part.channel, self.factor.itemsize)])),
+                    n * LANES * self.factor.itemsize,
                     min(part.lanes, LANES),
                     part.offset + n * LANES,
                 )
                 for part in results.parts
                 for n in range(-(-part.lanes // LANES))
             ]
-            zeros = [emit.splat(0.0, F32, lanes) for _, _, lanes, _ in starts] * columns
+            zeros = [emit.splat(0, self.result, lanes) for _, _, lanes, _ in starts] * columns
             bases = [emit.at(pointer, offset) for pointer, offset, _, _ in starts]
             lanes = [count for _, _, count, _ in starts]
             source = self.grid.source(operand, position)
@@ -97,7 +100,7 @@ class FloatProduct:
 
     def _sum(
         self,
-        runs: Sequence[FloatRun],
+        runs: Sequence[TermRun],
         source: ir.Value,
         factors: list[ir.Value],
         lanes: list[int],
@@ -118,11 +121,23 @@ class FloatProduct:
         self, source: ir.Value, factors: list[ir.Value], lanes: list[int], sums: list[ir.Value]
     ) -> list[ir.Value]:
         """Add one product to every sum."""
-        loaded = [emit.load(emit.vector_type(F32, n), f) for f, n in zip(factors, lanes, strict=True)]
+        loaded = [
+            self._widened(emit.load(emit.vector_type(self.factor, n), f), self.factor, n)
+            for f, n in zip(factors, lanes, strict=True)
+        ]
+        multiply, add = (arith.mulf, arith.addf) if self.result.kind == "f" else (arith.muli, arith.addi)
         result = []
         for place in range(self.tile[1]):
-            element = emit.load(emit.element_type(F32), emit.at(source, place * self.grid.strides[2]))
+            pointer = emit.at(source, place * self.grid.strides[2])
+            element = emit.broadcast(emit.load(emit.element_type(self.operand), pointer), 1)
+            element = vector.extract(self._widened(element, self.operand, 1), [], [0])
             for group, factor in enumerate(loaded):
-                product = arith.mulf(emit.broadcast(element, lanes[group]), factor)
-                result.append(arith.addf(sums[place * len(loaded) + group], product))
+                product = multiply(emit.broadcast(element, lanes[group]), factor)
+                result.append(add(sums[place * len(loaded) + group], product))
         return result
+
+    def _widened(self, values: ir.Value, dtype: DType, lanes: int) -> ir.Value:
+        """Elements of an operand in the type of the result."""
+        if dtype.itemsize == self.result.itemsize:
+            return values
+        return (arith.extsi if dtype.kind == "i" else arith.extui)(emit.vector_type(self.result, lanes), values)
