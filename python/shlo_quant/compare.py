@@ -112,12 +112,18 @@ def mismatches(expected: Array, actual: Array) -> Array:
 def _compare_integers(expected: Array, actual: Array, uniform: UniformType | None) -> Comparison:
     differ = mismatches(expected, actual)
     steps = _steps(expected[differ], actual[differ])
-    if uniform is None:
-        signal = noise = None
-    else:
-        scales = np.broadcast_to(broadcast_parameter(uniform.scales, uniform, expected.ndim), expected.shape)
-        signal = _sum_of_squares((expected - broadcast_parameter(_floats(uniform), uniform, expected.ndim)) * scales)
-        noise = _sum_of_squares(steps.astype(np.float64) * scales[differ])
+    signal = noise = None
+    if uniform is not None:
+        scales = broadcast_parameter(uniform.scales, uniform, expected.ndim)
+        zero_points = broadcast_parameter(uniform.zero_points, uniform, expected.ndim)
+        steps_from_zero = expected.astype(np.float64)
+        steps_from_zero -= zero_points
+        if uniform.is_per_axis:
+            steps_from_zero *= scales
+            scales_of_steps = np.broadcast_to(scales, expected.shape)[differ]
+            signal, noise = _sum_of_squares(steps_from_zero), _sum_of_squares(steps * scales_of_steps)
+        else:  # the same with one multiplication
+            signal, noise = (uniform.scale**2 * _sum_of_squares(values) for values in (steps_from_zero, steps))
     return Comparison(expected.size, steps.size, int(steps.max(initial=0)), True, signal, noise)
 
 
@@ -126,10 +132,6 @@ def _steps(expected: Array, actual: Array) -> Array:
     bits = [values.astype(np.uint64 if values.dtype.kind == "u" else np.int64) for values in (expected, actual)]
     larger, smaller = (choose(*bits).view(np.uint64) for choose in (np.maximum, np.minimum))
     return np.asarray(larger - smaller)
-
-
-def _floats(uniform: UniformType) -> tuple[float, ...]:
-    return tuple(map(float, uniform.zero_points))
 
 
 def _compare_floats(expected: Array, actual: Array) -> Comparison:
@@ -144,4 +146,5 @@ def _compare_floats(expected: Array, actual: Array) -> Comparison:
 
 
 def _sum_of_squares(values: Array) -> float:
-    return float(np.vdot(values, values))
+    wide = values.astype(np.float64, copy=False)
+    return float(np.vdot(wide, wide))
