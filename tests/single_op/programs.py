@@ -43,11 +43,13 @@ class Batch:
     Attributes:
       module: with one function; it returns the results of all cases.
       inputs: its arguments.
+      cases: the kind of each case.
       kinds: the kind of case that each result is of.
     """
 
     module: ir.Module
     inputs: list[Array]
+    cases: list[str]
     kinds: list[str]
 
 
@@ -61,6 +63,7 @@ def batch(seeds: Iterable[int], cases: Mapping[str, Case]) -> Batch:
         block = function.regions[0].blocks.append()
         inputs: list[Array] = []
         results: list[ir.Value] = []
+        chosen: list[str] = []
         kinds: list[str] = []
         names = list(cases)
         with ir.InsertionPoint(block):
@@ -69,12 +72,13 @@ def batch(seeds: Iterable[int], cases: Mapping[str, Case]) -> Batch:
                 kind = draw.choice(names)
                 found = cases[kind](Draft(draw, block, inputs))
                 results += found
+                chosen.append(kind)
                 kinds += [kind] * len(found)
             stablehlo.create("func.return", results, [])
         types = ([value.type for value in values] for values in (block.arguments, results))
         function.attributes["function_type"] = function_type(*types)
         module.operation.verify()
-    return Batch(module, inputs, kinds)
+    return Batch(module, inputs, chosen, kinds)
 
 
 def function_type(arguments: Sequence[ir.Type], results: Sequence[ir.Type]) -> ir.Attribute:
@@ -105,10 +109,10 @@ class Tally:
             for seed in seeds:
                 self.add([seed], cases)
             return
-        self.cases.update(made.kinds)
-        for kind, text in wrong:
-            self.mismatches[kind] += 1
-            self.faults.append(f"seed {seeds[0]}: {kind}: {text}")
+        self.cases.update(made.cases)
+        if wrong:
+            self.mismatches.update(made.cases)
+        self.faults += [f"seed {seeds[0]}: {kind}: {text}" for kind, text in wrong]
 
 
 def differences(made: Batch) -> list[tuple[str, str]]:
