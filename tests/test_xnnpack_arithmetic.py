@@ -393,6 +393,7 @@ MOVES: dict[str, Graph] = {
     "pad": lambda x: F.pad(x, (1, 2, 3, 1)),
     "pad with a number": lambda x: F.pad(x, (1, 2, 3, 1), value=0.8),
     "bilinear": lambda x: F.interpolate(x, scale_factor=2, mode="bilinear"),
+    "bilinear, to any size": lambda x: F.interpolate(x, size=(30, 31), mode="bilinear"),
     "bilinear, aligned": lambda x: F.interpolate(x, size=(9, 5), mode="bilinear", align_corners=True),
 }
 

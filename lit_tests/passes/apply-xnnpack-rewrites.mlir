@@ -193,3 +193,39 @@ func.func @counted_padding(%x: tensor<1x1x4x4xf32>) -> tensor<1x1x3x3xf32> {
   %1 = stablehlo.divide %0, %count : tensor<1x1x3x3xf32>
   return %1 : tensor<1x1x3x3xf32>
 }
+
+// -----
+
+// 0.5 * 0.25 - 0.5 = -0.375.
+// CHECK-LABEL: func.func @position
+// CHECK-SAME:    (%[[ARG0:.*]]: tensor<8xi64>)
+// CHECK:         %[[CV:.*]] = stablehlo.convert %[[ARG0]]
+// CHECK:         %[[OFFSET:.*]] = stablehlo.constant dense<-3.750000e-01> : tensor<8xf32>
+// CHECK:         %[[MUL:.*]] = stablehlo.multiply %[[CV]], %{{.*}} : tensor<8xf32>
+// CHECK-NEXT:    %[[ADD:.*]] = stablehlo.add %[[MUL]], %[[OFFSET]] : tensor<8xf32>
+// CHECK-NEXT:    stablehlo.clamp %{{.*}}, %[[ADD]], %{{.*}}
+func.func @position(%o: tensor<8xi64>) -> tensor<8xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %infinity = stablehlo.constant dense<0x7F800000> : tensor<f32>
+  %half = stablehlo.constant dense<0.5> : tensor<8xf32>
+  %ratio = stablehlo.constant dense<0.25> : tensor<8xf32>
+  %0 = stablehlo.convert %o : (tensor<8xi64>) -> tensor<8xf32>
+  %1 = stablehlo.add %0, %half : tensor<8xf32>
+  %2 = stablehlo.multiply %1, %ratio : tensor<8xf32>
+  %3 = stablehlo.subtract %2, %half : tensor<8xf32>
+  %4 = stablehlo.clamp %zero, %3, %infinity : (tensor<f32>, tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  return %4 : tensor<8xf32>
+}
+
+// Not bounded by 0: no bilinear resize.
+// CHECK-LABEL: func.func @no_position
+// CHECK:         stablehlo.subtract
+func.func @no_position(%o: tensor<8xi64>) -> tensor<8xf32> {
+  %half = stablehlo.constant dense<0.5> : tensor<8xf32>
+  %ratio = stablehlo.constant dense<0.25> : tensor<8xf32>
+  %0 = stablehlo.convert %o : (tensor<8xi64>) -> tensor<8xf32>
+  %1 = stablehlo.add %0, %half : tensor<8xf32>
+  %2 = stablehlo.multiply %1, %ratio : tensor<8xf32>
+  %3 = stablehlo.subtract %2, %half : tensor<8xf32>
+  return %3 : tensor<8xf32>
+}

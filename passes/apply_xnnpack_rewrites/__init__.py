@@ -10,9 +10,10 @@
     %3 = stablehlo.clamp %zero, %b, %six
     %q = stablehlo.uniform_quantize %3 : !quant.uniform<i8:f32, 0.02:-128>
 
-Functions of one 8-bit tensor become tables (`tables`), average pools sums in XNNPACK's order (`pools`). XNNPACK decides
-by the whole program, so this pass comes before programs are cut or made to return more; run again, it changes nothing.
-`rewrites` tells what the pass does to a program, and where XNNPACK itself goes wrong, which this pass does not follow.
+Functions of one 8-bit tensor become tables (`tables`), average pools and bilinear resizes floats in XNNPACK's order
+(`pools`, `resizes`). XNNPACK decides by the whole program, so this pass comes before programs are cut or made to return
+more; run again, it changes nothing. `rewrites` tells what the pass does to a program, and where XNNPACK itself goes
+wrong, which this pass does not follow.
 
 Options:
   none
@@ -30,6 +31,7 @@ from shlo_quant.passes.apply_xnnpack_rewrites.chains import Chains, is_weighted_
 from shlo_quant.passes.apply_xnnpack_rewrites.defects import defects
 from shlo_quant.passes.apply_xnnpack_rewrites.functions import is_square
 from shlo_quant.passes.apply_xnnpack_rewrites.pools import spell_out_pools
+from shlo_quant.passes.apply_xnnpack_rewrites.resizes import reorder_positions
 from shlo_quant.passes.apply_xnnpack_rewrites.tables import table_lookup
 from shlo_quant.passes.base import ModulePass
 from shlo_quant.passes.dialects.locations import finding, tensor_name
@@ -62,6 +64,7 @@ class ApplyXnnpackRewrites(ModulePass):
                 if looked_up is not None:
                     op.operands[0] = looked_up
             spell_out_pools(rewriter)
+            reorder_positions(rewriter)
         erase_dead_ops(module)
 
 

@@ -54,7 +54,7 @@ class Function:
         """The function of float32 numbers, op by op; None if an op cannot be evaluated."""
         values = {self.operand: x}
         for op in self.ops:
-            operands = [values[v] if v in values else _splat(v) for v in op.operands]
+            operands = [values[v] if v in values else repeated(v) for v in op.operands]
             with np.errstate(all="ignore"):
                 result = ELEMENTWISE[op.name](op, *operands)
             if result is None:
@@ -82,7 +82,7 @@ def function_of(value: ir.Value) -> Function | None:
 
 def _collect(value: ir.Value, ops: dict[ir.Value, ir.Operation], operands: set[ir.Value]) -> bool:
     """Gather the elementwise ops behind a value, operands first, and the dequantizes they start from."""
-    if value in ops or _splat(value) is not None:
+    if value in ops or repeated(value) is not None:
         return True
     op = defining_op(value)
     if op is None:
@@ -96,8 +96,8 @@ def _collect(value: ir.Value, ops: dict[ir.Value, ir.Operation], operands: set[i
     return True
 
 
-def _splat(value: ir.Value) -> Array | None:
-    """The one number that a float constant repeats, or None."""
+def repeated(value: ir.Value) -> Array | None:
+    """The one number that a plain constant repeats, as an array of rank 0; None if it is no such constant."""
     broadcast = defining_op(value, "stablehlo.broadcast_in_dim")
     array = stored_constant(value if broadcast is None else broadcast.operands[0])
     if array is None or uniform_type(value) is not None or array.size == 0:
@@ -150,7 +150,7 @@ def is_clamp(function: Function) -> bool:
 
 def _depends_on_one(op: ir.Operation) -> bool:
     """Whether all operands but one are constants."""
-    return sum(_splat(v) is None for v in op.operands) == 1
+    return sum(repeated(v) is None for v in op.operands) == 1
 
 
 def _is_leaky_relu(function: Function) -> bool:

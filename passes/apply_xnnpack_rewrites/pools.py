@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from torch_mlir import ir
 
+from shlo_quant.passes.apply_xnnpack_rewrites.functions import repeated
 from shlo_quant.passes.dialects import stablehlo
-from shlo_quant.passes.dialects.constants import Array, stored_constant, to_numpy
+from shlo_quant.passes.dialects.constants import Array, to_numpy
 from shlo_quant.passes.rewrite import Rewriter, defining_op
 
 GROUP = 9
@@ -61,10 +62,10 @@ def _pool(divide: ir.Operation) -> Pool | None:
     counts = _counts(image.type.shape[2:], window, strides, padding)
     divisor = defining_op(divide.operands[1], "stablehlo.reduce_window")
     if divisor is None:
-        number = _repeated(divide.operands[1])
+        number = repeated(divide.operands[1])
         if number is None or not bool((counts == number).all()):
             return None
-    elif _repeated(divisor.operands[0]) != 1 or _image_window(divisor) != parts:
+    elif repeated(divisor.operands[0]) != 1 or _image_window(divisor) != parts:
         return None
     return Pool(image, window, strides, padding, counts)
 
@@ -75,7 +76,7 @@ def _image_window(op: ir.Operation) -> tuple[tuple[int, int], tuple[int, int], t
     window = stablehlo.int_list(op, "window_dimensions") or []
     strides = stablehlo.int_list(op, "window_strides") or [1] * len(window)
     dilations = (stablehlo.int_list(op, "window_dilations") or []) + (stablehlo.int_list(op, "base_dilations") or [])
-    if body != ["stablehlo.add", "stablehlo.return"] or len(window) != 4 or _repeated(op.operands[1]) != 0:
+    if body != ["stablehlo.add", "stablehlo.return"] or len(window) != 4 or repeated(op.operands[1]) != 0:
         return None
     edges = np.zeros([4, 2], np.int64)
     if "padding" in op.attributes:
@@ -95,15 +96,6 @@ def _counts(sizes: Sequence[int], window: Sequence[int], strides: Sequence[int],
         lines.append(np.minimum(starts + length, size) - np.maximum(starts, 0))
     counts: Array = np.outer(*lines).astype(np.float32)
     return counts
-
-
-def _repeated(value: ir.Value) -> float | None:
-    """The one number that a constant repeats, or None."""
-    broadcast = defining_op(value, "stablehlo.broadcast_in_dim")
-    array = stored_constant(value if broadcast is None else broadcast.operands[0])
-    if array is None or array.size == 0 or not bool((array == array.flat[0]).all()):
-        return None
-    return float(array.flat[0])
 
 
 def _spelt_out(pool: Pool, result: ir.Type) -> ir.Value:
