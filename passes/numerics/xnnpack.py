@@ -49,9 +49,10 @@ class Xnnpack(Profile):
         return dequantize(operations, stored, operand)
 
     def requantize(self, operations: Operations[V], stored: V, operand: Quantization, result: Quantization) -> V:
-        """An accumulator: `clamp(round(float(q) * m) + zero_point)` with m = scale / result scale; else dequantize and
-        quantize, which for equal scales is `clamp(q - zero_point + result zero_point)`.
-        """  # noqa: D205
+        """An accumulator: `clamp(round(float(q) * m) + zero_point)`, m = scale / result scale.
+
+        Other stored integers: dequantize, then quantize; if the scales are equal that moves the zero point.
+        """
         if is_accumulator(operand):
             return _scaled(operations, stored, operations.format.rounded(operand.scales), operand, result)
         if equal_scales(operations.format, operand, result) and reach(operand) < SHORTCUT_REACH:
