@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
 
 from shlo_quant.passes.dialects import stablehlo
 from shlo_quant.passes.dialects.constants import Array
@@ -254,6 +255,37 @@ def reduce(draft: Draft) -> Sequence[ir.Value]:
     return op.results
 
 
+def reduce_window(draft: Draft) -> Sequence[ir.Value]:
+    """Windows along the last dimension, padded with the initial value."""
+    shape, uniform = draft.shape(1, zero=0), narrow_type(draft, "f32")
+    window, stride, padding = draft.draw.randint(1, shape[-1]), draft.draw.choice((1, 2)), draft.choices(2, 0, 1, 2)
+    ones = [1] * (len(shape) - 1)
+    attributes = {
+        "window_dimensions": i64s([*ones, window]),
+        "window_strides": i64s([*ones, stride]),
+        "padding": stablehlo.padding([[0, 0]] * len(ones) + [padding]),
+    }
+    sizes = [*shape[:-1], (shape[-1] + sum(padding) - window) // stride + 1]
+    operands = [argument(draft, uniform, shape), argument(draft, uniform, [])]
+    result = uniform.tensor_like(tensor_type(sizes, "f32"))
+    op = draft.op("reduce_window", operands, [result], regions=1, **attributes)
+    name = draft.draw.choice(("add", "maximum", "minimum"))
+    stablehlo.fill_body(op, uniform.element_type, lambda lhs, rhs: elementwise(name, lhs, rhs))
+    return op.results
+
+
+def gather(draft: Draft) -> Sequence[ir.Value]:
+    """Slices of the first dimension."""
+    shape, uniform = draft.shape(1, zero=0), narrow_type(draft)
+    count, rank = draft.draw.randint(1, 4), len(shape)
+    numbers = _stablehlo.GatherDimensionNumbers.get(list(range(1, rank)), [0], [], [], [0], 1)
+    attributes = {"dimension_numbers": numbers, "slice_sizes": i64s([1, *shape[1:]])}
+    operands = [argument(draft, uniform, shape), draft.value("i32", [count, 1], range(-1, 5))]
+    return draft.op(
+        "gather", operands, [uniform.tensor_like(tensor_type([count, *shape[1:]], "f32"))], **attributes
+    ).results
+
+
 CASES: dict[str, Case] = {
     "uniform_quantize": quantize,
     "uniform_dequantize": dequantize,
@@ -268,7 +300,9 @@ CASES: dict[str, Case] = {
     "quantized compare": compare,
     "quantized convolution": convolution,
     "quantized dot_general": dot_general,
+    "quantized gather": gather,
     "quantized movement": move,
     "quantized reduce": reduce,
+    "quantized reduce_window": reduce_window,
     "quantized select": select,
 }
