@@ -15,14 +15,25 @@ Combine = Callable[..., ir.Value]
 
 
 def combination(draft: Draft, element: str) -> Combine:
-    """What a region does with two scalars: mostly one op, sometimes two, not always symmetric."""
+    """What a region does with two scalars: mostly one op; or two, not symmetric, with a captured value or a reshape."""
     names = ["add", "multiply", "maximum", "minimum"]
     if element in INTEGERS or element == "i1":
         names += ["and", "or", "xor"]
     first, second = draft.draw.choice(names), draft.draw.choice(names)
-    if draft.chance(0.75):
+    kind = draft.draw.choices(("one", "two", "captured", "reshaped"), (7, 1, 1, 1))[0]
+    if kind == "one":
         return lambda lhs, rhs: elementwise(first, lhs, rhs)
-    return lambda lhs, rhs: elementwise(first, elementwise(second, lhs, rhs), rhs)
+    if kind == "two":
+        return lambda lhs, rhs: elementwise(first, elementwise(second, lhs, rhs), rhs)
+    captured, vector = draft.value(element, []), tensor_type([1], element)
+    if kind == "captured":
+        return lambda lhs, rhs: elementwise(first, elementwise(second, lhs, captured), rhs)
+
+    def through_vectors(lhs: ir.Value, rhs: ir.Value) -> ir.Value:
+        vectors = [stablehlo.reshape(value, vector) for value in (lhs, rhs)]
+        return stablehlo.reshape(elementwise(first, *vectors), captured.type)
+
+    return through_vectors
 
 
 def reduce(draft: Draft) -> Sequence[ir.Value]:
