@@ -368,6 +368,37 @@ def test_functions_of_bytes() -> None:
     np.testing.assert_array_equal(run(text, x)[0], np.rint(np.clip(product, -100, 31)).astype(np.int8))
 
 
+@pytest.mark.usefixtures("machine")
+def test_functions_of_bytes_after_a_product() -> None:
+    """One row of many channels: the most vectors of channels that a tile can have."""
+    draw = np.random.default_rng(8)
+    x, w = (draw.integers(-128, 127, shape, np.int8, endpoint=True) for shape in ((1, 32), (32, 384)))
+    low = np.clip((x.astype(np.int32) @ w).astype(np.float32) * np.float32(0.01), -128, 127).astype(np.int8)
+    half = np.clip(np.rint(np.clip(low.astype(np.float32) * np.float32(0.7) + 3, 0, 60)), -128, 127).astype(np.int8)
+    wide, floating = "tensor<1x384xi32>", "tensor<1x384xf32>"
+    text = f"""
+      func.func @main(%x: {typed(x)}) -> {typed(half)} {{
+        %w = stablehlo.constant dense<{w.tolist()}> : {typed(w)}
+        %s = stablehlo.constant dense<0.01> : {floating}
+        %r = stablehlo.constant dense<0.7> : {floating}
+        %three = stablehlo.constant dense<3.0> : {floating}
+        %zero = stablehlo.constant dense<0.0> : tensor<f32>
+        %sixty = stablehlo.constant dense<60.0> : tensor<f32>
+        %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : ({typed(x)}, {typed(w)}) -> {wide}
+        %1 = stablehlo.convert %0 : ({wide}) -> {floating}
+        %2 = stablehlo.multiply %1, %s : {floating}
+        %3 = stablehlo.convert %2 : ({floating}) -> {typed(half)}
+        %4 = stablehlo.convert %3 : ({typed(half)}) -> {floating}
+        %5 = stablehlo.multiply %4, %r : {floating}
+        %6 = stablehlo.add %5, %three : {floating}
+        %7 = stablehlo.clamp %zero, %6, %sixty : (tensor<f32>, {floating}, tensor<f32>) -> {floating}
+        %8 = stablehlo.round_nearest_even %7 : {floating}
+        %9 = stablehlo.convert %8 : ({floating}) -> {typed(half)}
+        return %9 : {typed(half)}
+      }}"""
+    np.testing.assert_array_equal(run(text, x, native_steps=1)[0], half)
+
+
 def test_conversion_to_integers_saturates() -> None:
     x = np.array([np.nan, np.inf, -np.inf, -1e9, 300.5, -128.9, 127.9, -0.5, *np.linspace(-200, 200, 92)], F32)
     text = f"""

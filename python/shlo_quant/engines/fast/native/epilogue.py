@@ -11,6 +11,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import arith, llvm
 
 from shlo_quant.engines.fast.native import emitter as emit
+from shlo_quant.engines.fast.native.emitter import BYTE_LANES
 from shlo_quant.engines.fast.native.expressions import Expression
 from shlo_quant.engines.fast.native.kernels import LANES, Access
 
@@ -117,12 +118,17 @@ class Results:
 
 
 def parts_of_block(block: ir.Value, vectors: int, channels: int) -> tuple[Part, ...]:
-    """The channels of a block of vectors of 16: together if blocks do not overlap, else vector by vector.
+    """The channels of a block of vectors of 16: up to 64 together if blocks do not overlap, else vector by vector.
 
     The last vectors move back until they fit; fewer than 16 channels are one shorter vector.
     """
-    if channels % (vectors * LANES) == 0:
-        return (Part(arith.muli(block, emit.integer(vectors * LANES)), 0, vectors * LANES),)
+    width = vectors * LANES
+    if channels % width == 0:
+        first = arith.muli(block, emit.integer(width))
+        return tuple(
+            Part(arith.addi(first, emit.integer(offset)), offset, min(BYTE_LANES, width - offset))
+            for offset in range(0, width, BYTE_LANES)
+        )
     lanes = min(channels, LANES)
     parts = []
     for number in range(vectors):
