@@ -7,6 +7,7 @@ but for the units it has taken.
 
 from __future__ import annotations
 
+import platform
 from typing import Any
 
 from torch_mlir import ir
@@ -21,7 +22,7 @@ time; the next one to take, and how many are done."""
 TASK_WORDS = 8
 """A task takes a cache line."""
 
-SPINS = 1 << 12
+SPINS = 1 << 8
 """How often a thread looks whether a task is done before it lets others have the CPU, each time."""
 
 
@@ -89,6 +90,8 @@ def _work(task: ir.Value) -> None:
         scf.condition(arith.cmpi(arith.CmpIPredicate.slt, done, units), [before.arguments[0]])
     with ir.InsertionPoint(after := waiting.after.blocks.append(_i64(), arg_locs=[ir.Location.unknown()])):
         spins = after.arguments[0]
+        if platform.machine() == "x86_64":
+            emit.intrinsic("llvm.x86.sse2.pause", None, [])
         is_long = arith.cmpi(arith.CmpIPredicate.eq, arith.remui(spins, emit.integer(SPINS)), emit.integer(0))
         branch = scf.IfOp(is_long)
         with ir.InsertionPoint(branch.then_block):
