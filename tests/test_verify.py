@@ -76,7 +76,7 @@ def pytorch_program(function: Any) -> Program:
     return Program("program", import_program(source).module, source)
 
 
-def run(program: Program, engines: Sequence[str] = shlo_quant.verify.ENGINES, budget: float = 15.0) -> Verification:
+def run(program: Program, engines: Sequence[str] = shlo_quant.verify.ENGINES, budget: float = 10.0) -> Verification:
     batches = [random_inputs(program.qdq, seed) for seed in range(2)]
     return verify(program, batches, Options(engines, budget=budget, workers=2))
 

@@ -57,10 +57,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget",
         type=float,
-        default=15.0,
+        default=10.0,
         metavar="SECONDS",
         help="for the reference interpreter, which judges on small parts of the real data what would take it longer "
-        "(default: 15)",
+        "(default: 10)",
     )
     add_json_option(parser)
 

@@ -96,7 +96,7 @@ class Options:
 
     engines: Sequence[str] = ENGINES
     arithmetic: str = "xnnpack"
-    budget: float = 15.0
+    budget: float = 10.0
     workers: int = len(os.sched_getaffinity(0))
 
 
