@@ -150,7 +150,11 @@ def test_what_is_left_out_of_executorch_changes_nothing() -> None:
 
 def test_tensors_that_are_copies_of_others(engine: XnnpackEngine) -> None:
     def twice(x: torch.Tensor) -> Any:
-        return qdq(torch.relu(qdq(torch.dropout(conv_relu(x), 0.1, False), 0.05, -128)), 0.05, -128)
+        stored = quantize(torch.dropout(conv_relu(x), 0.1, False), 0.05, -128)
+        dequantize = torch.ops.quantized_decomposed.dequantize_per_tensor
+        one, other = (dequantize(stored, 0.05, -128, *INT8) for _ in range(2))  # as pt2e does it: one for each user
+        outside = qdq(torch.softmax(one, 1), 1 / 256, -128)
+        return qdq(torch.add(other, outside), 0.05, -128)  # in another delegate than the convolution
 
     names = [f"quantize_per_tensor{suffix}" for suffix in ("_1", "_2", "_3")]
     tensors = engine.compile(export(twice, IMAGE), names).run([IMAGE.numpy()]).tensors
