@@ -27,8 +27,8 @@ def random_inputs(program: ir.Module, seed: int) -> list[Array]:
     """One array per argument of the entry function; the same for the same seed.
 
     Stored integers cover their storage range, or +-1000 of it beyond 16 bits; integers that choose rows of a table
-    cover its rows. Floats are normal with deviation 1; a float that is quantized covers the range of its quantized type and a
-    tenth beyond, so that some saturate.
+    cover its rows. Floats are normal with deviation 1; a float that is quantized covers the range of its quantized type
+    and a tenth beyond, so that some saturate.
     Raises: InputError for an argument of dynamic shape.
     """
     generator = np.random.default_rng(seed)

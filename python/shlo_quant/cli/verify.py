@@ -9,15 +9,17 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from shlo_quant.cli.terminal import Cell, Table, add_json_option, progress_bar, quiet_libraries, show, working
-from shlo_quant.passes.errors import InputError
+from shlo_quant.passes.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from torch_mlir import ir
 
     from shlo_quant.compare import Comparison
+    from shlo_quant.engines.xnnpack import XnnpackEngine
     from shlo_quant.passes.dialects.constants import Array
     from shlo_quant.verify import Verification
     from shlo_quant.verify.results import Divergence, EngineReport, Judgement, PairReport, Sample, TensorReport
@@ -81,12 +83,29 @@ def run(arguments: argparse.Namespace) -> int:
 def _verify(arguments: argparse.Namespace) -> Verification:
     from shlo_quant.verify import ENGINES, Options, Program, verify
 
-    with working(f"reading {arguments.model}"):
-        program = Program.read(arguments.model)
     engines = tuple(arguments.engines.split(",")) if arguments.engines else ENGINES
     options = Options(engines, arguments.arithmetic, arguments.budget)
-    with progress_bar() as progress:
-        return verify(program, _batches(arguments, program.qdq), options, progress)
+    with ExitStack() as stack:
+        xnnpack = _started_xnnpack(arguments.model, engines, stack)  # its process starts while we read
+        with working(f"reading {arguments.model}"):
+            program = Program.read(arguments.model)
+        batches = _batches(arguments, program.qdq)
+        progress = stack.enter_context(progress_bar())
+        return verify(program, batches, options, progress, xnnpack)
+
+
+def _started_xnnpack(model: str, engines: Sequence[str], stack: ExitStack) -> XnnpackEngine | None:
+    """The engine, if it is asked for and there; its absence is for `verify` to tell."""
+    from shlo_quant.programs import is_pytorch_program
+
+    if "xnnpack" not in engines or not is_pytorch_program(model):
+        return None
+    from shlo_quant.engines.xnnpack import XnnpackEngine
+
+    try:
+        return stack.enter_context(XnnpackEngine())
+    except MissingExtraError:
+        return None
 
 
 def _batches(arguments: argparse.Namespace, module: ir.Module) -> list[list[Array]]:

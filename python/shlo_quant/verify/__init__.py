@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,7 +39,7 @@ from shlo_quant.verify.subject import Subject
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
-    from shlo_quant.engines.xnnpack import XnnpackLowering
+    from shlo_quant.engines.xnnpack import XnnpackEngine, XnnpackLowering
 
 __all__ = ["ENGINES", "Options", "Program", "Verification", "verify"]
 
@@ -105,8 +106,12 @@ def verify(
     batches: Sequence[Sequence[Array]],
     options: Options | None = None,
     progress: Progress = lambda what, share: None,
+    xnnpack: XnnpackEngine | None = None,
 ) -> Verification:
     """Run a program in several engines on the same inputs, and compare.
+
+    Args:
+      xnnpack: that engine, where the caller has started it already; else it starts here, and ends.
 
     An engine that is missing or fails is a line in the result, not an error.
     Raises: InputError for no batch or an unknown engine; UnsupportedError if the program has no integer form.
@@ -116,11 +121,22 @@ def verify(
     if unknown or not batches:
         raise InputError(f"no engine '{unknown[0]}'; there are: {', '.join(ENGINES)}" if unknown else "no inputs")
     with ExitStack() as stack:
-        return _Verifier(program, batches, options, progress, stack).verify()
+        start = partial(_started, stack) if xnnpack is None else lambda: xnnpack
+        return _Verifier(program, batches, options, progress, start).verify()
+
+
+def _started(stack: ExitStack) -> XnnpackEngine:
+    from shlo_quant.engines.xnnpack import XnnpackEngine
+
+    return stack.enter_context(XnnpackEngine())
 
 
 class _Verifier:
-    """One verification; `stack` closes what it opens."""
+    """One verification.
+
+    Args:
+      start_xnnpack: gives the engine; raises MissingExtraError without its package.
+    """
 
     def __init__(
         self,
@@ -128,7 +144,7 @@ class _Verifier:
         batches: Sequence[Sequence[Array]],
         options: Options,
         progress: Progress,
-        stack: ExitStack,
+        start_xnnpack: Callable[[], XnnpackEngine],
     ) -> None:
         self._start = time.perf_counter()
         self._program, self._batches, self._options, self._progress = program, batches, options, progress
@@ -137,7 +153,7 @@ class _Verifier:
         self._judge = self._make_judge()
         makers = {
             "reference": self._reference,
-            "xnnpack": lambda: self._xnnpack(stack),
+            "xnnpack": lambda: self._xnnpack(start_xnnpack),
             "torch": self._torch,
             "fast": self._fast,
         }
@@ -182,7 +198,9 @@ class _Verifier:
         wanted = {"reference", "fast"} <= set(self._options.engines)
         if not wanted or not self._subject.is_static:
             return None
-        return Judge(self._subject.cut.module, self._subject.result_names, self._options.workers)
+        others = int("xnnpack" in self._options.engines and self._program.exported is not None)  # lowers meanwhile
+        workers = max(1, self._options.workers - others)
+        return Judge(self._subject.cut.module, self._subject.result_names, workers)
 
     def _reference(self) -> Runner:
         subject = self._subject
@@ -211,7 +229,7 @@ class _Verifier:
 
         return self._of_pytorch(Runner("torch", "Q/DQ graph", compile_program))
 
-    def _xnnpack(self, stack: ExitStack) -> Runner:
+    def _xnnpack(self, start: Callable[[], XnnpackEngine]) -> Runner:
         lowering: XnnpackLowering | None = None
         source = self._program.path or self._program.exported
 
@@ -230,10 +248,8 @@ class _Verifier:
 
         runner = self._of_pytorch(Runner("xnnpack", "delegate", compile_program))
         if source is not None:
-            from shlo_quant.engines.xnnpack import XnnpackEngine
-
             try:
-                lowering = stack.enter_context(XnnpackEngine()).start(source, self._subject.cut_names)
+                lowering = start().start(source, self._subject.cut_names)
             except (MissingExtraError, EngineError) as error:
                 runner.leave_out(str(error))
         return runner
