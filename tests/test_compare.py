@@ -30,6 +30,8 @@ def test_stored_integers_have_the_signal_to_noise_ratio_of_their_floats() -> Non
     found = compare(np.int8([9, 11, 3]), np.int8([9, 10, 3]), uniform)  # 3, 4, 0 and 3, 3.5, 0
     assert (found.mismatches, found.largest_difference) == (1, 1)
     assert found.sqnr_db == pytest.approx(20.0)
+    wide = compare(np.int32([9, 11, 3]), np.int32([9, 10, 3]), signed_type(32, (0.5,), (3,)))
+    assert (wide.signal, wide.noise) == (found.signal, found.noise) == (25.0, 0.25)
     per_axis = signed_type(8, (0.5, 1.0), (3, 0), 1)
     found = compare(np.int8([[9, 4]]), np.int8([[9, 5]]), per_axis)  # 3, 4 and 3, 5
     assert found.sqnr_db == pytest.approx(10 * math.log10(25))

@@ -112,18 +112,18 @@ def mismatches(expected: Array, actual: Array) -> Array:
 def _compare_integers(expected: Array, actual: Array, uniform: UniformType | None) -> Comparison:
     differ = mismatches(expected, actual)
     steps = _steps(expected[differ], actual[differ])
-    signal = noise = None
-    if uniform is not None:
-        scales = broadcast_parameter(uniform.scales, uniform, expected.ndim)
-        zero_points = broadcast_parameter(uniform.zero_points, uniform, expected.ndim)
-        steps_from_zero = expected.astype(np.float64)
-        steps_from_zero -= zero_points
-        if uniform.is_per_axis:
-            steps_from_zero *= scales
-            scales_of_steps = np.broadcast_to(scales, expected.shape)[differ]
-            signal, noise = _sum_of_squares(steps_from_zero), _sum_of_squares(steps * scales_of_steps)
-        else:  # the same with one multiplication
-            signal, noise = (uniform.scale**2 * _sum_of_squares(values) for values in (steps_from_zero, steps))
+    if uniform is None:
+        signal = noise = None
+    elif not uniform.is_per_axis:
+        signal = uniform.scale**2 * _sum_of_squared_steps(expected, uniform.zero_point)
+        noise = uniform.scale**2 * _sum_of_squares(steps)
+    else:
+        scales, zero_points = (
+            np.broadcast_to(broadcast_parameter(values, uniform, expected.ndim), expected.shape)
+            for values in (uniform.scales, uniform.zero_points)
+        )
+        signal = _sum_of_squares((expected.astype(np.float64) - zero_points) * scales)
+        noise = _sum_of_squares(steps * scales[differ])
     return Comparison(expected.size, steps.size, int(steps.max(initial=0)), True, signal, noise)
 
 
@@ -143,6 +143,15 @@ def _compare_floats(expected: Array, actual: Array) -> Comparison:
     signal, noise = _sum_of_squares(wide_expected[~both_nan]), _sum_of_squares(errors)
     differ = int(mismatches(expected, actual).sum())
     return Comparison(expected.size, differ, float(errors.max(initial=0.0)), False, signal, noise)
+
+
+def _sum_of_squared_steps(stored: Array, zero_point: int) -> float:
+    """The sum of (stored - zero_point)^2; of narrow integers without a wide copy."""
+    if stored.dtype.itemsize > 2:
+        return _sum_of_squares(stored.astype(np.float64) - zero_point)
+    flat = stored.ravel()
+    squares = int(np.einsum("i,i->", flat, flat, dtype=np.int64))
+    return float(squares - 2 * zero_point * int(flat.sum(dtype=np.int64)) + zero_point**2 * flat.size)
 
 
 def _sum_of_squares(values: Array) -> float:

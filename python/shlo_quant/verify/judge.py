@@ -28,7 +28,7 @@ from shlo_quant.verify.results import CropReport, Judgement, Sample
 SECONDS_PER_ELEMENT, SECONDS_PER_MULTIPLY_ADD = 1.3e-6, 1.6e-6
 """What the interpreter takes on a CPU of 2024; estimates decide on sizes and nothing else."""
 BOX_SECONDS = 0.05
-TASK_SECONDS = 1.0
+TASK_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
