@@ -19,7 +19,7 @@ from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 from shlo_quant.engines.reference import ReferenceEngine
 from shlo_quant.importers.pt2e import import_program
 from shlo_quant.inspection import Inspection, inspect
-from shlo_quant.observation import with_quantized_results
+from shlo_quant.observation import observed
 from shlo_quant.passes.dialects.constants import Array
 from shlo_quant.passes.dialects.modules import copy_module, entry_function, signature
 from shlo_quant.passes.dialects.quant import is_quantized
@@ -166,9 +166,9 @@ def test_integer_form_has_no_quantized_type_and_prints_and_parses(forms: dict[st
 
 
 def test_integer_form_equals_the_specification(forms: dict[str, Any]) -> None:
-    observed, count = with_quantized_results(forms["quantized"])
-    expected = evaluate(observed, forms["inputs"])[-count:]
-    found = evaluate(lower(copy_module(observed), "integer"), forms["inputs"])[-count:]
+    program = lower(observed(forms["qdq"]).module, "quantized")
+    expected = evaluate(program, forms["inputs"])
+    found = evaluate(lower(copy_module(program), "integer"), forms["inputs"])
     for tensor, other in zip(expected, found, strict=True):
         np.testing.assert_array_equal(other, tensor)
 
