@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 from test_fast_engine import machine as machine  # noqa: PLC0414 - a fixture
 from torch_mlir import ir
 
+from shlo_quant.engines.child import run_in_child
 from shlo_quant.engines.fast import FastEngine
 from shlo_quant.engines.fast.native import choices, program
 from shlo_quant.engines.fast.native.kernels import Map
@@ -115,6 +118,28 @@ def test_dot(sizes: tuple[int, int, int], dtype: str) -> None:
       }}"""
     (actual,) = FastEngine().compile(ir.Module.parse(text, new_context())).run([x])
     np.testing.assert_array_equal(actual, expected)
+
+
+@pytest.mark.parametrize("depth", [1, 5, 64, 67])
+@pytest.mark.usefixtures("machine")
+def test_nothing_behind_an_argument_is_read(depth: int) -> None:
+    """Its last element is the last one before a page that may not be read."""
+    size = mmap.PAGESIZE
+    memory = mmap.mmap(-1, 2 * size)
+    page = ctypes.addressof(ctypes.c_char.from_buffer(memory)) + size
+    assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(page), size, 0) == 0
+    x = np.frombuffer(memory, np.int8, 6 * depth, size - 6 * depth).reshape(6, depth)
+    x[:] = np.arange(6 * depth).reshape(x.shape) % 256 - 128
+    w = (np.arange(depth * 20) % 251 - 125).astype(np.int8).reshape(depth, 20)
+    text = f"""
+      func.func @main(%x: {typed(x)}) -> tensor<6x20xi32> {{
+        %w = stablehlo.constant dense<{w.tolist()}> : {typed(w)}
+        %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : ({typed(x)}, {typed(w)}) -> tensor<6x20xi32>
+        return %0 : tensor<6x20xi32>
+      }}"""
+    executable = FastEngine().compile(ir.Module.parse(text, new_context()))
+    (actual,) = run_in_child(lambda: executable.run([x]))
+    np.testing.assert_array_equal(actual, x.astype(np.int32) @ w.astype(np.int32))
 
 
 @pytest.mark.usefixtures("machine")

@@ -167,7 +167,14 @@ class _Planner:
             return self._padded.get(op) or self._pad(view, border, wanted)
         channel = windowed.operand[-1]
         is_ready = windowed.factors is not None or view.strides[channel] == 1 or view.shape[channel] == 1
+        if windowed.reads_slack and not self._has_slack(view):
+            is_ready = False
         return view if is_ready else self._copied(view, wanted)
+
+    def _has_slack(self, view: View) -> bool:
+        """Whether bytes behind the buffer may be read; those behind an argument are the caller's."""
+        buffer = self._buffers[view.buffer]
+        return buffer.argument is None and not buffer.is_constant
 
     def _copied(self, view: View, order: Sequence[int]) -> View:
         """A copy without gaps in this order of dimensions."""

@@ -74,6 +74,13 @@ class Windowed:
         return self.combine == "product" and not has_tiles()
 
     @property
+    def reads_slack(self) -> bool:
+        """Whether its kernel reads bytes behind the last element, because it takes several channels at a time."""
+        if self.combine != "product" or self.weights is None:
+            return False
+        return bool(self.weights.shape[2] % (TILE_BYTES if has_tiles() else 4))
+
+    @property
     def multiply_adds(self) -> int:
         depth = self.weights.shape[2] if self.weights is not None else 1
         if self.factors is not None:
