@@ -99,6 +99,17 @@ def test_a_sum_of_no_products_is_zero() -> None:
     np.testing.assert_array_equal(evaluate(text, np.zeros((2, 0), np.float32), np.zeros((0, 3), np.float32)), 0)
 
 
+def test_a_convolution_of_no_images() -> None:
+    text = function(
+        "(%a: tensor<0x4x2xf32>, %b: tensor<3x2x5xf32>) -> tensor<0x2x5xf32>",
+        "%0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {}"
+        " {batch_group_count = 1 : i64, feature_group_count = 1 : i64}"
+        " : (tensor<0x4x2xf32>, tensor<3x2x5xf32>) -> tensor<0x2x5xf32>",
+        "return %0 : tensor<0x2x5xf32>",
+    )
+    assert evaluate(text, np.zeros((0, 4, 2), np.float32), np.zeros((3, 2, 5), np.float32)).shape == (0, 2, 5)
+
+
 def test_a_convolution_may_have_its_feature_before_the_batch() -> None:
     """A window of one element is a product of matrices."""
     text = function(

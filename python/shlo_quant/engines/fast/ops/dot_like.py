@@ -182,7 +182,7 @@ class Convolution:
             math.prod(sizes),
             window,
             self.feature_groups,
-            -1 if features else 0,
+            features // self.feature_groups,
         )
         left = columns.transpose(0, 4, 1, 2, 3, 5).reshape(
             groups, batch // self.batch_groups * math.prod(sizes), window * (features // self.feature_groups)
