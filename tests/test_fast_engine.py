@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from shlo_quant.compare import compare_all
 from shlo_quant.engines.child import run_in_child
 from shlo_quant.engines.fast import FastEngine
 from shlo_quant.engines.fast.native import choices, lowering, products
+from shlo_quant.engines.fast.native.machine import available_threads
 from shlo_quant.engines.reference import ReferenceEngine
 from shlo_quant.passes.base import run_passes
 from shlo_quant.passes.dialects.constants import Array
@@ -107,6 +109,12 @@ def test_any_number_of_threads_gives_the_same(monkeypatch: pytest.MonkeyPatch) -
         results.append(FastEngine().compile(parse(CONVOLUTION)).run([ramp()]))
     assert_equal(results[0], results[1])
     assert_equal(results[0], results[2])
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "many", "\N{SUPERSCRIPT TWO}"])
+def test_a_number_of_threads_that_is_none_is_ignored(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", text)
+    assert available_threads() == len(os.sched_getaffinity(0))
 
 
 def test_two_callers_at_once() -> None:

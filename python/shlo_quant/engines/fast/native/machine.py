@@ -46,7 +46,7 @@ def _flags() -> frozenset[str]:
 def available_threads() -> int:
     """`OMP_NUM_THREADS`, or one for each CPU this process may use."""
     wanted = os.environ.get("OMP_NUM_THREADS", "")
-    return int(wanted) if wanted.isdigit() and int(wanted) > 0 else len(os.sched_getaffinity(0))
+    return int(wanted) if wanted.isdecimal() and int(wanted) > 0 else len(os.sched_getaffinity(0))
 
 
 @functools.cache
