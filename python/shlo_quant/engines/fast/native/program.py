@@ -103,6 +103,18 @@ class Program:
         return results
 
 
+@dataclass(frozen=True)
+class _Tasks:
+    """A list of tasks, as `MachineCode.run` takes it.
+
+    Attributes:
+      are_shared: whether several threads work on any of them; if not, waking the others takes longer than it saves.
+    """
+
+    words: Array
+    are_shared: bool
+
+
 class _Frame:
     """The memory of one run at a time."""
 
@@ -113,7 +125,7 @@ class _Frame:
         self._buffers = [self._place(i, buffer) for i, buffer in enumerate(plan.buffers)]
         self._tables: list[Array] = []
         self._patches: list[tuple[Array, int, int, int]] = []
-        self._steps: list[Array | tuple[Any, ...]] = []
+        self._steps: list[_Tasks | tuple[Any, ...]] = []
         tasks: list[Array] = []
         for step in plan.steps:
             if isinstance(step, Task):
@@ -130,8 +142,8 @@ class _Frame:
             table[entry] = arguments[slot].ctypes.data + offset
         slots: list[Array | None] = [*arguments, *[None] * (self._plan.slots - len(arguments))]
         for step in self._steps:
-            if isinstance(step, np.ndarray):
-                self._code.run(step, threads)
+            if isinstance(step, _Tasks):
+                self._code.run(step.words, threads if step.are_shared else 1)
                 continue
             kernel, operands, results, dead = step
             values = kernel([_found(o, slots, arguments) for o in operands])
@@ -171,7 +183,8 @@ class _Frame:
 
     def _end_tasks(self, tasks: list[Array]) -> None:
         if tasks:
-            self._steps.append(np.array(tasks))
+            words = np.array(tasks)
+            self._steps.append(_Tasks(words, bool((words[:, runtime.CHUNK] < words[:, runtime.UNITS]).any())))
 
     def _bound(self, step: Call | Copy) -> tuple[Any, ...]:
         if isinstance(step, Call):
