@@ -59,3 +59,5 @@ def test_refusals() -> None:
         executable.run([np.zeros((1, 3, 8), np.float32)])
     with pytest.raises(InputError, match=r"input 0 must be float32\[1, 3, 8, 8\], got int8"):
         executable.run([np.zeros((1, 3, 8, 8), np.int8)])
+    with pytest.raises(InputError, match=r"input 0 must be float32\[1, 3, 8, 8\], got an array of <U1"):
+        executable.run([np.full((1, 3, 8, 8), "x")])

@@ -135,6 +135,8 @@ def test_arrays_come_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     assert [a.item() for a in read_arrays(path)] == [0, 2, 10]
     write_arrays({"b": np.int8([1]), "a": np.int8([2])}, path)
     assert [a.item() for a in read_arrays(path)] == [1, 2]
+    np.savez(path, np.array(3, ">f4"))
+    assert [(a.item(), a.dtype.str) for a in read_arrays(path)] == [(3, "<f4")]
 
 
 def test_what_are_no_arrays_gets_one_line(tmp_path: Path) -> None:

@@ -217,7 +217,8 @@ def read_arrays(path: str | Path) -> list[Array]:
             names = list(archive)
             if all(re.fullmatch(r"arg\d+", name) for name in names):
                 names.sort(key=lambda name: int(name[3:]))
-            return [archive[name] for name in names]
+            arrays = [archive[name] for name in names]
+            return [array.astype(array.dtype.newbyteorder("="), copy=False) for array in arrays]
     except OSError as error:
         raise InputError(f"{path}: {_reason(error)}") from None
     except (ValueError, EOFError, BadZipFile) as error:

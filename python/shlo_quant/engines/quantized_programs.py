@@ -95,14 +95,17 @@ def _input_values(program: ExportedProgram) -> list[torch.Tensor]:
 def _input_tensor(index: int, value: Any, array: Array) -> torch.Tensor:
     if not isinstance(value, torch.Tensor):
         raise InputError(f"input {index} is a {type(value).__name__}, not a tensor; export the model without it")
-    tensor = to_tensor(np.asarray(array))
+    wanted = _text(value.dtype, value.shape)
+    found = np.asarray(array)
+    try:
+        tensor = to_tensor(found)
+    except (TypeError, ValueError):  # a dtype or byte order that PyTorch does not have
+        raise InputError(f"input {index} must be {wanted}, got an array of {found.dtype}") from None
     fits = tensor.dim() == value.dim() and all(
-        size == wanted for size, wanted in zip(tensor.shape, value.shape, strict=True) if isinstance(wanted, int)
+        size == static for size, static in zip(tensor.shape, value.shape, strict=True) if isinstance(static, int)
     )
     if not fits or tensor.dtype != value.dtype:
-        raise InputError(
-            f"input {index} must be {_text(value.dtype, value.shape)}, got {_text(tensor.dtype, tensor.shape)}"
-        )
+        raise InputError(f"input {index} must be {wanted}, got {_text(tensor.dtype, tensor.shape)}")
     return tensor
 
 
