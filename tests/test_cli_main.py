@@ -88,6 +88,11 @@ def test_run_makes_inputs_and_shows_a_table(program: str, capsys: pytest.Capture
     assert capsys.readouterr().out == first
 
 
+def test_run_refuses_a_negative_seed(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", program, "--random", "-1"]) == 2
+    assert "a seed is at least 0, got -1" in capsys.readouterr().err
+
+
 def test_run_tells_what_inputs_are_missing(program: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", program]) == 2
     assert "takes 2 inputs, got 0" in capsys.readouterr().err

@@ -202,6 +202,14 @@ def test_command_shows_tables_of_100_columns(tmp_path: Path, capsys: pytest.Capt
     assert max(map(len, text.splitlines())) <= 100
 
 
+@pytest.mark.parametrize("words", [["--budget", "nan"], ["--budget", "inf"], ["--batches", "0"], ["--random", "-1"]])
+def test_numbers_out_of_range_are_2(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "two.mlir"
+    path.write_text(TWO_CONVOLUTIONS)
+    assert main(["verify", str(path), "--engines", "fast", *words]) == 2
+    assert "at least" in capsys.readouterr().err
+
+
 def test_command_gives_json_and_1_for_a_difference(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

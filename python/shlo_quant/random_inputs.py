@@ -29,8 +29,10 @@ def random_inputs(program: ir.Module, seed: int) -> list[Array]:
     Stored integers cover their storage range, or +-1000 of it beyond 16 bits; integers that choose rows of a table
     cover its rows. Floats are normal with deviation 1; a float that is quantized covers the range of its quantized type
     and a tenth beyond, so that some saturate.
-    Raises: InputError for an argument of dynamic shape.
+    Raises: InputError for an argument of dynamic shape, or a negative seed.
     """
+    if seed < 0:
+        raise InputError(f"a seed is at least 0, got {seed}")
     generator = np.random.default_rng(seed)
     block = entry_function(program).regions[0].blocks[0]
     return [_random(argument, generator) for argument in block.arguments]

@@ -28,6 +28,7 @@ NAME = "verify"
 HELP = "compare engines on one model, integer by integer, and name the first op where they part"
 
 WIDTH = 100
+LONGEST_BUDGET = 1_000_000
 MOVES = ("broadcast_in_dim", "convert", "reshape", "transpose")
 
 
@@ -69,8 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Verify and show; 1 if anything differs that must be equal."""
-    if arguments.batches < 1 or arguments.budget < 0:
-        raise InputError("--batches is at least 1, --budget at least 0")
+    if arguments.batches < 1 or not 0 <= arguments.budget <= LONGEST_BUDGET:
+        raise InputError(f"--batches is at least 1, --budget 0 to {LONGEST_BUDGET}")
     with quiet_libraries():
         verification = _verify(arguments)
     if arguments.json:
