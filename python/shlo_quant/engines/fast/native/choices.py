@@ -101,7 +101,7 @@ class Choices:
                 for name in ("edge_padding_low", "edge_padding_high", "interior_padding")
             )
             value = self._block.constants.get(op.operands[1])
-            if value is None or min([*low, *high]) < 0 or any(interior):
+            if value is None or any(n < 0 for n in (*low, *high)) or any(interior):
                 return None
             return Border(op, low, high, value.item())
         windowed = self.windowed.get(op)
