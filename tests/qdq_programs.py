@@ -24,9 +24,10 @@ class _Module(torch.nn.Module):
         return self.function(*inputs)
 
 
-def export(function: Callable[..., Any], *inputs: torch.Tensor) -> ExportedProgram:
+def export(function: Callable[..., Any], *inputs: torch.Tensor, is_batch_dynamic: bool = False) -> ExportedProgram:
     """A function of tensors as a program."""
-    return torch.export.export(_Module(function), inputs)
+    batch = {0: torch.export.Dim("batch", min=2)} if is_batch_dynamic else None
+    return torch.export.export(_Module(function), inputs, dynamic_shapes=((batch,) * len(inputs),))
 
 
 def quantize(x: torch.Tensor, scale: float, zero_point: int, storage: tuple[Any, ...] = INT8) -> Any:
@@ -39,7 +40,7 @@ def qdq(x: torch.Tensor, scale: float, zero_point: int, storage: tuple[Any, ...]
     return _OPS.dequantize_per_tensor(stored, scale, zero_point, *storage)
 
 
-def conv_relu(x: torch.Tensor, storage: tuple[Any, ...] = INT8) -> Any:
+def conv_relu(x: torch.Tensor, storage: tuple[Any, ...] = INT8, bias: torch.Tensor | None = None) -> Any:
     """A quantized convolution of an image [n, 3, h, w] to 4 channels."""
     kernel = _OPS.dequantize_per_tensor(_KERNEL, 0.02, 0, -127, 127, torch.int8)
-    return qdq(torch.relu(conv2d(qdq(x, 0.03, 3, storage), kernel)), 0.05, -128)
+    return qdq(torch.relu(conv2d(qdq(x, 0.03, 3, storage), kernel, bias)), 0.05, -128)

@@ -202,6 +202,16 @@ def test_command_shows_tables_of_100_columns(tmp_path: Path, capsys: pytest.Capt
     assert max(map(len, text.splitlines())) <= 100
 
 
+def test_sizes_of_dynamic_dimensions_are_no_floats() -> None:
+    bias = torch.arange(4) / 4
+    source = export(lambda x: conv_relu(x, bias=bias), torch.zeros(2, 3, 6, 6), is_batch_dynamic=True)
+    program = Program("program", import_program(source).module, source)
+    image = np.linspace(-6, 6, 5 * 3 * 36, dtype=np.float32).reshape(5, 3, 6, 6)
+    found = verify(program, [[image]], Options(engines=("reference", "fast"), budget=5))
+    assert found.is_right
+    assert [(tensor.in_integers, tensor.before_islands) for tensor in found.tensors] == [(True, True)] * 2
+
+
 @pytest.mark.parametrize("words", [["--budget", "nan"], ["--budget", "inf"], ["--batches", "0"], ["--random", "-1"]])
 def test_numbers_out_of_range_are_2(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "two.mlir"

@@ -152,7 +152,13 @@ def _in_integers(parts: Observation, arithmetic: str) -> dict[str, bool]:
 
 def _is_in_integers(result: ir.Value, inputs: int) -> bool:
     """Whether a quantized tensor is computed without floats, or is a mean, or a program input, quantized as it is."""
-    return all(is_native(op) or _quantizes_input_or_mean(op, inputs) for op in _behind(result, QUANTIZE))
+    behind = _behind(result, QUANTIZE)
+    return all(is_native(op) or _computes_size(op) or _quantizes_input_or_mean(op, inputs) for op in behind)
+
+
+def _computes_size(op: ir.Operation) -> bool:
+    """Whether an op is about sizes of dynamic dimensions, which are plain integers."""
+    return all(isinstance(result.type.element_type, ir.IntegerType) for result in op.results)
 
 
 def _quantizes_input_or_mean(op: ir.Operation, inputs: int) -> bool:
