@@ -397,7 +397,7 @@ def test_functions_of_bytes() -> None:
 def test_functions_of_bytes_after_a_product() -> None:
     """One row of many channels: the most vectors of channels that a tile can have."""
     draw = np.random.default_rng(8)
-    x, w = (draw.integers(-128, 127, shape, np.int8, endpoint=True) for shape in ((1, 32), (32, 384)))
+    x, w = (draw.integers(-128, 127, shape, np.int8, endpoint=True) for shape in ((1, 64), (64, 384)))
     low = np.clip((x.astype(np.int32) @ w).astype(np.float32) * np.float32(0.01), -128, 127).astype(np.int8)
     half = np.clip(np.rint(np.clip(low.astype(np.float32) * np.float32(0.7) + 3, 0, 60)), -128, 127).astype(np.int8)
     wide, floating = "tensor<1x384xi32>", "tensor<1x384xf32>"
