@@ -55,11 +55,6 @@ class Runner:
     _compile_seconds: float | None = None
     _run_seconds: list[float] = field(default_factory=list)
 
-    @property
-    def is_in(self) -> bool:
-        """Whether it has compiled, and nothing has failed since."""
-        return self._compiled is not None and self.status == "ran"
-
     def leave_out(self, reason: str) -> None:
         """Let it take no part."""
         self.status, self.reason = "left out", reason
