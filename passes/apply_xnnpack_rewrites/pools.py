@@ -72,11 +72,10 @@ def _pool(divide: ir.Operation) -> Pool | None:
 
 def _image_window(op: ir.Operation) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]] | None:
     """Window, strides and padding of a reduce_window that adds up windows of images; None for any other."""
-    body = [inner.operation.name for inner in op.regions[0].blocks[0].operations]
     window = stablehlo.int_list(op, "window_dimensions") or []
     strides = stablehlo.int_list(op, "window_strides") or [1] * len(window)
     dilations = (stablehlo.int_list(op, "window_dilations") or []) + (stablehlo.int_list(op, "base_dilations") or [])
-    if body != ["stablehlo.add", "stablehlo.return"] or len(window) != 4 or repeated(op.operands[1]) != 0:
+    if stablehlo.combining_op(op.regions[0]) != "add" or len(window) != 4 or repeated(op.operands[1]) != 0:
         return None
     edges = np.zeros([4, 2], np.int64)
     if "padding" in op.attributes:

@@ -276,3 +276,12 @@ def conv_dimension_numbers(op: ir.Operation) -> Any:
 def dot_dimension_numbers(op: ir.Operation) -> Any:
     """The `dot_dimension_numbers` of a dot_general, with the bindings' named fields."""
     return _stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
+
+
+def combining_op(region: ir.Region) -> str:
+    """The name (without dialect) of the op if a region is just that op on its two arguments, in any order; or ""."""
+    (block,) = region.blocks
+    ops = [op.operation for op in block.operations]
+    if len(ops) != 2 or len(block.arguments) != 2 or set(ops[0].operands) != set(block.arguments):
+        return ""
+    return str(ops[0].name).removeprefix("stablehlo.") if list(ops[1].operands) == list(ops[0].results) else ""

@@ -22,6 +22,7 @@ from shlo_quant.passes.dialects.constants import to_numpy
 from shlo_quant.passes.dialects.quant import UniformType, integer_range, signed_type, uniform_type
 from shlo_quant.passes.dialects.stablehlo import (
     DYNAMIC,
+    combining_op,
     create,
     elementwise,
     fill_body,
@@ -39,17 +40,18 @@ REDUCTIONS = ("stablehlo.reduce", "stablehlo.reduce_window")
 
 def fuse_reduction(op: ir.Operation) -> ir.Value | None:
     """A reduce or reduce_window over one dequantized operand, on stored integers; None if it has to stay float."""
-    if len(op.operands) != 2 or (body := body_name(op)) is None:
+    body = combining_op(op.regions[0])
+    if len(op.operands) != 2 or body not in ("add", "maximum", "minimum"):
         return None
     source, init = dequantized(op.operands[0]), splat_value(op.operands[1])
     uniform = uniform_type(source) if source is not None else None
     count = _reduced_elements(op)
     if source is None or uniform is None or uniform.is_per_axis or init is None or count is None:
         return None
-    if body == "stablehlo.add":
+    if body == "add":
         planned = _plan_sum(op, uniform, init, count)
     else:
-        planned = _plan_extreme(op, uniform, init, count, body == "stablehlo.maximum")
+        planned = _plan_extreme(op, uniform, init, count, body == "maximum")
     if planned is None:
         return None
     element, stored_init = planned
@@ -57,7 +59,7 @@ def fuse_reduction(op: ir.Operation) -> ir.Value | None:
     new = create(
         op.name, [source, start], [element.tensor_like(op.results[0].type)], dict(op.attributes.items()), regions=1
     )
-    fill_body(new, element.element_type, lambda lhs, rhs: elementwise(body.removeprefix("stablehlo."), lhs, rhs))
+    fill_body(new, element.element_type, lambda lhs, rhs: elementwise(body, lhs, rhs))
     return uniform_dequantize(new.results[0])
 
 
@@ -80,15 +82,6 @@ def _plan_extreme(
     if stored_scalar(init, uniform) != start or not (init <= limit if is_maximum else init >= limit):
         return None
     return dataclasses.replace(uniform), start
-
-
-def body_name(op: ir.Operation) -> str | None:
-    """The one op of a region that combines its two arguments; None for any other region."""
-    block = op.regions[0].blocks[0]
-    inner = [o.operation for o in block.operations]
-    if len(inner) != 2 or inner[0].name not in ("stablehlo.add", "stablehlo.maximum", "stablehlo.minimum"):
-        return None
-    return inner[0].name if set(inner[0].operands) == set(block.arguments) else None
 
 
 def _reduced_elements(op: ir.Operation) -> int | None:

@@ -12,7 +12,7 @@ from torch_mlir import ir
 
 from shlo_quant.passes.dialects.constants import Array, stored_constant
 from shlo_quant.passes.dialects.quant import UniformType, uniform_type
-from shlo_quant.passes.dialects.stablehlo import elementwise, uniform_quantize
+from shlo_quant.passes.dialects.stablehlo import combining_op, elementwise, uniform_quantize
 from shlo_quant.passes.dot_like import DOT_LIKE, DotLike, accumulator_reach
 from shlo_quant.passes.legalize_qdq_to_quantized_op.activations import (
     Bounds,
@@ -27,7 +27,7 @@ from shlo_quant.passes.legalize_qdq_to_quantized_op.dot_like import (
     fuse_dot_like,
     match_bias,
 )
-from shlo_quant.passes.legalize_qdq_to_quantized_op.reductions import body_name, fuse_reduction
+from shlo_quant.passes.legalize_qdq_to_quantized_op.reductions import fuse_reduction
 from shlo_quant.passes.legalize_qdq_to_quantized_op.shapes import DATA_OPERANDS, sink_dequantize
 from shlo_quant.passes.legalize_qdq_to_quantized_op.values import constant_array, dequantized
 from shlo_quant.passes.numerics.xnnpack import quantize_bias
@@ -56,7 +56,7 @@ def fuse_rounded_bias(op: ir.Operation) -> ir.Value | None:
 
 def fuse_max_pool(op: ir.Operation) -> ir.Value | None:
     """A maximum over windows, on stored integers."""
-    return fuse_reduction(op) if body_name(op) == "stablehlo.maximum" else None
+    return fuse_reduction(op) if combining_op(op.regions[0]) == "maximum" else None
 
 
 def fuse_into_quantize(quantize_op: ir.Operation) -> ir.Value | None:

@@ -68,9 +68,8 @@ def averaged_image(mean: ir.Value) -> ir.Value | None:
 
 def _sums(reduce: ir.Operation) -> bool:
     """Whether a reduce adds up its elements, from 0 on."""
-    body = [inner.operation.name for inner in reduce.regions[0].blocks[0].operations]
     init = stored_constant(reduce.operands[1])
-    return body == ["stablehlo.add", "stablehlo.return"] and init is not None and not np.any(init)
+    return stablehlo.combining_op(reduce.regions[0]) == "add" and init is not None and not np.any(init)
 
 
 def _constant(value: ir.Value) -> Array | None:

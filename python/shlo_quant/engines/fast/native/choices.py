@@ -91,7 +91,7 @@ class Choices:
         is_empty = 0 in op.operands[0].type.shape
         if is_empty or math.prod(op.operands[0].type.shape) < SMALLEST or numpy_dtype(op.operands[0]).kind == "b":
             return None
-        return products.combining_op(op)
+        return products.combination(op)
 
     def border(self, op: ir.Operation) -> Border | None:
         """How an op pads its operand; None if it does not, or in a way that native code cannot."""

@@ -25,9 +25,8 @@ from shlo_quant.engines.fast.native.stencils import Stencil
 from shlo_quant.engines.fast.native.term_products import TermProduct, TermRun
 from shlo_quant.engines.fast.native.views import BIAS, View, loop_dimensions
 from shlo_quant.passes.dialects.constants import Array, numpy_dtype
-from shlo_quant.passes.dialects.stablehlo import DotDimensions, conv_dimension_numbers, int_list
+from shlo_quant.passes.dialects.stablehlo import DotDimensions, combining_op, conv_dimension_numbers, int_list
 from shlo_quant.passes.dot_like import DOT_LIKE
-from shlo_quant.passes.rewrite import defining_op
 
 Factors = tuple[int | None, int | None, int | None, int | None, int, int]
 
@@ -308,19 +307,15 @@ def _combine(op: ir.Operation, init: Array, spatial: Sequence[int], size: int) -
     rank = len(op.operands[0].type.shape)
     if not 1 <= len(spatial) <= 2 or not 1 <= rank - len(spatial) <= 2 or not 0 < size <= LARGEST_WINDOW:
         return None
-    combine = combining_op(op)
+    combine = combination(op)
     neutral = {"maximum": np.iinfo(init.dtype).min, "minimum": np.iinfo(init.dtype).max, "add": 0}
     is_empty = 0 in op.results[0].type.shape
     return combine if combine in neutral and init == neutral[combine] and not is_empty else None
 
 
-def combining_op(op: ir.Operation) -> str | None:
-    """What a reduction's region does with its two arguments, if that is one op."""
-    block = op.regions[0].blocks[0]
-    result = defining_op(list(block.operations)[-1].operands[0])
-    if result is None or set(result.operands) != set(block.arguments) or len(list(block.operations)) != 2:
-        return None
-    name = result.name.removeprefix("stablehlo.")
+def combination(op: ir.Operation) -> str | None:
+    """How a reduction combines two elements, if kernels do that."""
+    name = combining_op(op.regions[0])
     return name if name in ("add", "maximum", "minimum", "multiply") else None
 
 

@@ -14,9 +14,9 @@ from torch_mlir import ir
 from shlo_quant.engines.fast.ops.data_movement import attribute, padded, padding_of
 from shlo_quant.engines.fast.ops.elements import ElementType
 from shlo_quant.engines.fast.ops.kernel import Build, CompileRegion, Kernel, shape_of
-from shlo_quant.engines.fast.ops.region_functions import combining_op, elementwise_region
+from shlo_quant.engines.fast.ops.region_functions import elementwise_region
 from shlo_quant.passes.dialects.constants import Array
-from shlo_quant.passes.dialects.stablehlo import int_list
+from shlo_quant.passes.dialects.stablehlo import combining_op, int_list
 
 Fold = Callable[[Sequence[Array], Sequence[Array], Sequence[Array]], Sequence[Array]]
 """From inputs [elements, results...], initial values, captured values to results."""
@@ -102,8 +102,8 @@ def _fold(op: ir.Operation, compile_region: CompileRegion) -> Fold:
             return _extremes(name == "maximum")
         if element.is_float and name == "add" and element.dtype.kind == "f":
             return _float_sum
-        if not element.is_float:
-            table = BOOLEAN_FOLDS if element.is_bool else INTEGER_FOLDS
+        table = BOOLEAN_FOLDS if element.is_bool else INTEGER_FOLDS
+        if not element.is_float and name in table:
             return _any_order(element, table[name])
     return _in_order(elementwise_region(region, compile_region))
 

@@ -12,8 +12,6 @@ from shlo_quant.engines.fast.ops.kernel import CompileRegion, Kernel
 from shlo_quant.engines.fast.regions import free_values
 from shlo_quant.passes.dialects.constants import Array, numpy_dtype
 
-COMMUTATIVE = ("add", "and", "maximum", "minimum", "multiply", "or", "xor")
-
 
 def elementwise_region(region: ir.Region, compile_region: CompileRegion) -> Kernel:
     """The region as a function of arrays of one shape, element by element.
@@ -62,13 +60,3 @@ def _one_by_one(block: ir.Block, function: Kernel) -> Kernel:
         return outputs
 
     return run
-
-
-def combining_op(region: ir.Region) -> str:
-    """The name (without dialect) of the op if the region is just that op, commutative, on its two arguments; or ""."""
-    (block,) = region.blocks
-    ops = [op.operation for op in block.operations]
-    if len(ops) != 2 or len(block.arguments) != 2 or set(ops[0].operands) != set(block.arguments):
-        return ""
-    name = str(ops[0].name).removeprefix("stablehlo.")
-    return name if name in COMMUTATIVE and list(ops[1].operands) == list(ops[0].results) else ""
