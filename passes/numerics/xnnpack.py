@@ -90,8 +90,7 @@ class Xnnpack(Profile):
         offset = result_zero_point - (size * zero_point) * multiplier
         scaled = operations.multiply(operations.to_float(total), operations.floats([float(multiplier)], None))
         moved = operations.add(scaled, operations.floats([float(offset)], None))
-        clamped = operations.clamp(result.storage_min, moved, result.storage_max)
-        return operations.to_integer(operations.round_nearest_even(clamped), result.storage_bits, result.is_signed)
+        return _saturated(operations, moved, result)
 
 
 def quantize_in_table(operations: Operations[V], expressed: V, result: Quantization) -> V:
@@ -100,8 +99,7 @@ def quantize_in_table(operations: Operations[V], expressed: V, result: Quantizat
     So do the tables by which XNNPACK takes 8-bit integers through a clamp into other parameters, or through a square.
     """
     moved = operations.add(_steps(operations, expressed, result), operations.floats(result.zero_points, None))
-    clamped = operations.clamp(result.storage_min, moved, result.storage_max)
-    return operations.to_integer(operations.round_nearest_even(clamped), result.storage_bits, result.is_signed)
+    return _saturated(operations, moved, result)
 
 
 def quantize_bias(bias: Array, lhs_scale: float, rhs: Quantization) -> Array:
@@ -183,6 +181,12 @@ def _rounded(operations: Operations[V], steps: V, result: Quantization, may_be_n
     if len(set(result.zero_points)) > 1:
         moved = operations.clamp(result.storage_min, moved, result.storage_max)
     return operations.to_integer(moved, result.storage_bits, result.is_signed)
+
+
+def _saturated(operations: Operations[V], moved: V, result: Quantization) -> V:
+    """Return `clamp(round(moved))`, of floats that have the zero point in them."""
+    clamped = operations.clamp(result.storage_min, moved, result.storage_max)
+    return operations.to_integer(operations.round_nearest_even(clamped), result.storage_bits, result.is_signed)
 
 
 def _add(operations: Operations[V], stored: tuple[V, V], operands: Pair, result: Quantization, sign: int) -> V:
