@@ -9,7 +9,7 @@ import numpy as np
 from torch_mlir import ir
 
 from shlo_quant.passes.apply_xnnpack_rewrites.chains import Chains, is_signed_8_bit
-from shlo_quant.passes.dialects.constants import Array, stored_constant
+from shlo_quant.passes.dialects.constants import Array, constant_behind, stored_constant
 from shlo_quant.passes.dialects.locations import finding, tensor_name
 from shlo_quant.passes.dialects.quant import uniform_type
 from shlo_quant.passes.dot_like import DOT_LIKE, DotLike
@@ -83,6 +83,5 @@ def _bias_behind(op: ir.Operation) -> Array | None:
     if add is None or add.name != "stablehlo.add":
         return None
     (added,) = [v for v in add.operands if v != op.results[0]] or [add.operands[1]]
-    broadcast = defining_op(added, "stablehlo.broadcast_in_dim")
-    array = stored_constant(added if broadcast is None else broadcast.operands[0])
+    array = constant_behind(added)
     return None if array is None or array.dtype != np.float32 else array.reshape(-1)

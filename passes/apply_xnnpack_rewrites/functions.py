@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from torch_mlir import ir
 
-from shlo_quant.passes.dialects.constants import Array, numpy_dtype, stored_constant
+from shlo_quant.passes.dialects.constants import Array, constant_behind, numpy_dtype, stored_constant
 from shlo_quant.passes.dialects.quant import uniform_type
 from shlo_quant.passes.evaluation import ELEMENTWISE, is_splat
 from shlo_quant.passes.numerics.xnnpack import hardswish
@@ -98,8 +98,7 @@ def _collect(value: ir.Value, ops: dict[ir.Value, ir.Operation], operands: set[i
 
 def repeated(value: ir.Value) -> Array | None:
     """The one number that a plain constant repeats, as an array of rank 0; None if it is no such constant."""
-    broadcast = defining_op(value, "stablehlo.broadcast_in_dim")
-    array = stored_constant(value if broadcast is None else broadcast.operands[0])
+    array = constant_behind(value)
     if array is None or uniform_type(value) is not None or array.size == 0:
         return None
     first = array.reshape(-1)[0]

@@ -137,6 +137,14 @@ def stored_constant(value: ir.Value) -> Array | None:
     return array if uniform is None else with_true_sign(array, uniform)
 
 
+def constant_behind(value: ir.Value) -> Array | None:
+    """As `stored_constant`; of a constant that a `broadcast_in_dim` repeats, what it repeats."""
+    owner = value.owner
+    if not isinstance(owner, ir.Block) and owner.operation.name == "stablehlo.broadcast_in_dim":
+        return stored_constant(owner.operation.operands[0])
+    return stored_constant(value)
+
+
 def with_true_sign(storage: Array, uniform: UniformType) -> Array:
     """Stored integers from the elements of a storage-typed attribute: `u8` is signless there, so 200 reads as -56."""
     if uniform.is_signed or storage.dtype.kind == "u":

@@ -16,7 +16,7 @@ import numpy as np
 from torch_mlir import ir
 
 from shlo_quant.passes.dialects import stablehlo
-from shlo_quant.passes.dialects.constants import Array, stored_constant
+from shlo_quant.passes.dialects.constants import constant_behind, stored_constant
 from shlo_quant.passes.dialects.quant import uniform_type
 from shlo_quant.passes.legalize_quant_to_math.builder import BuilderOperations
 from shlo_quant.passes.legalize_quant_to_math.lowering import Lowering
@@ -62,7 +62,7 @@ def averaged_image(mean: ir.Value) -> ir.Value | None:
     shape = image.type.shape
     if stablehlo.DYNAMIC in shape or mean.type.shape != [*shape[:2], 1, 1]:
         return None
-    count = _constant(divide.operands[1])
+    count = constant_behind(divide.operands[1])
     return image if count is not None and bool((count == shape[2] * shape[3]).all()) else None
 
 
@@ -70,8 +70,3 @@ def _sums(reduce: ir.Operation) -> bool:
     """Whether a reduce adds up its elements, from 0 on."""
     init = stored_constant(reduce.operands[1])
     return stablehlo.combining_op(reduce.regions[0]) == "add" and init is not None and not np.any(init)
-
-
-def _constant(value: ir.Value) -> Array | None:
-    broadcast = defining_op(value, "stablehlo.broadcast_in_dim")
-    return stored_constant(value if broadcast is None else broadcast.operands[0])
